@@ -108,7 +108,7 @@ static void read_machine(pcq_pdu *p)
 
     if (machine && rpc_pdu_may_learn(&p->pdu)) {
         machine += strspn(machine, "\\");
-        p->call->machine = wmem_strdup(wmem_file_scope(), machine);
+        p->call->machine = wmem_strdup(wmem_file_scope(), text_cut(p->pdu.pool, machine, TEXT_NAME_MAX));
         if (p->pdu.server->called == NULL && *machine != '\0' && strcmp(machine, p->pdu.server->text) != 0) {
             p->pdu.server->called = p->call->machine;
         }
@@ -527,8 +527,8 @@ static const char *format_failures(pcq_pdu *p, uint32_t failed)
 {
     value_stream *stream = value_stream_begin(p->pdu.pool, &p->pdu.answer);
 
-    stream->with_failed = stream->without_values = true;
-    value_stream_next(stream);
+    while (value_stream_next_group(stream) && stream->group->type != PERF_ERROR_RETURN) {
+    }
     return format_refusals(p, "failed", failed, stream->identifier, stream->group->status,
                            stream->assumed == ASSUMED_COUNTER ? ", assumed" : "");
 }
@@ -554,7 +554,7 @@ static void data_response(pcq_pdu *p)
             bool is_sound = answer->table->is_sound && rpc_pdu_may_learn(&p->pdu);
             p->call->seen = query_check_block_count(handle, &p->call->asked, blocks, is_sound);
         }
-        data_tree_show(p->buffer_tree, &p->pdu.report, answer, &pcq_fields, &pcq_tree_ops);
+        value_tree_show(p->buffer_tree, &p->pdu.report, answer, &pcq_tree_ops);
         uint32_t failed = answer->table->failed;
         if (p->succeeded) {
             rpc_pdu_set_tap_response(&p->pdu, answer->table->num_groups);

@@ -30,7 +30,6 @@ static const value_string aggregate_vals[] = {
 
 #define FIELD_ATTRIB(id, label, name, blurb) FIELD(id, label, name, FT_UINT64, BASE_HEX, NULL, blurb)
 #define READ_ATTRIB(cursor, hf) (read_attrib(cursor, hf), 0)
-#define READ_TYPE(cursor, hf) value_tree_read_type(cursor, &pcq_fields.types)
 
 /* 2.2.4.1, behind the GUID */
 #define COUNTERSET_REG_INFO(X, S) \
@@ -43,7 +42,7 @@ static const value_string aggregate_vals[] = {
 /* 2.2.4.2 */
 #define COUNTER_REG_INFO(X, S) \
     S(NAMED, pcq_counter_id) \
-    S(TYPE, type) \
+    S(TYPE, pcq_counter_type) \
     X(ATTRIB, attrib, "Attributes", "pcq.counter.attrib", "Attrib") \
     S(ONE_OF, detail_level) \
     X(SCALE, default_scale, "Default scale", "pcq.counter.default_scale", \
@@ -320,11 +319,11 @@ static bool read_counter_reg_info(buffer_cursor *outer, pcq_context *context)
         pcq_add_known_counter(&cursor, context->server, context->request.guid, id, /* with_type */ false);
     if (cursor.node) {
         proto_item_append_text(cursor.node, ": %u%s%s, %s", id, name ? " " : "", name ? name : "",
-                               val_to_str_const(read.type, text_counter_type_vals, "unknown type"));
+                               val_to_str_const(read.pcq_counter_type, text_counter_type_vals, "unknown type"));
     }
     pcq_collected_entry *collected = collect_entry(context, id, METADATA_COUNTER);
-    collected->entry.counter = (perf_counter_info){read.type,         read.base_id,  read.perf_time_id,
-                                                   read.perf_freq_id, read.multi_id, (int32_t)read.default_scale};
+    collected->entry.counter = (perf_counter_info){read.pcq_counter_type, read.base_id,  read.perf_time_id,
+                                                   read.perf_freq_id,     read.multi_id, (int32_t)read.default_scale};
     context->count++;
     return true;
 }

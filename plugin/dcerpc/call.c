@@ -269,6 +269,13 @@ void rpc_pdu_set_response(rpc_pdu *pdu, const value_ops *ops, const state_handle
     const rpc_call *call = pdu->call;
     bool has_other_bytes = is_repeated(pdu) && !is_same_sample(call->sample, tvb);
     state_sample *sample = has_other_bytes ? NULL : call->sample;
+    bool is_current = sample && sample->frame == pdu->pinfo->num;
+    perf_table *table = sample ? sample_get_table(sample, is_current, pdu->pool) : NULL;
+    uint32_t size = tvb_captured_length(tvb);
+    if (table == NULL) { /* there is no sample, or its bytes were discarded */
+        table = sample_read_table(pdu->pool, ops->is_block, size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL, size,
+                                  tvb_reported_length(tvb));
+    }
     pdu->answer = (counter_response){
         .ops = ops,
         .server = pdu->server,
@@ -278,7 +285,7 @@ void rpc_pdu_set_response(rpc_pdu *pdu, const value_ops *ops, const state_handle
         .is_malformed = pdu->report.damaged || has_other_bytes,
         .sample = sample,
         .tvb = tvb,
-        .table = value_response_get_table(pdu->pool, ops, sample, sample && sample->frame == pdu->pinfo->num, tvb),
+        .table = table,
     };
 }
 

@@ -34,7 +34,6 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
 #define READ_INDEX read_index
 #define READ_TITLE(cursor, hf) (name = add_known_title(view, cursor, hf, title_index), 0)
 #define READ_PADDED_SYSTEMTIME(cursor, hf) (cursor_read_systemtime(cursor, hf), cursor_skip(cursor, 4), 0)
-#define READ_TYPE(cursor, hf) value_tree_read_type(cursor, &hkpd_fields.types)
 
 /* PERF_DATA_BLOCK, behind its signature */
 #define DATA_BLOCK(X, S) \
@@ -76,7 +75,7 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
     X(INDEX, counter_help_index, "Help index", "hkpd.counter.help_index", "CounterHelpTitleIndex") \
     X(SCALE, counter_default_scale, "Default scale", "hkpd.counter.default_scale", "Power of ten, for graphs alone") \
     X(ONE_OF, detail_level, "Detail level", "hkpd.detail_level", text_detail_level_vals, "DetailLevel") \
-    S(TYPE, type) \
+    X(TYPE, type, "Counter type", "hkpd.counter.type") \
     X(U32, counter_size, "Counter size", "hkpd.counter.size", "CounterSize: bytes of a value") \
     X(U32, counter_offset, "Counter offset", "hkpd.counter.offset", "CounterOffset, from the counter block's start")
 
@@ -102,9 +101,9 @@ static int ett_data_block = -1, ett_object = -1, ett_definition = -1, ett_instan
 #define ITEMS_OF_DEFINITION 24
 
 /* Adds the title that the server, or a list of names, has for an index. Returns it for labels; NULL: not known, or nothing is shown. */
-static const char *add_known_title(const data_tree *view, buffer_cursor *cursor, int hf, uint32_t title_index)
+static const char *add_known_title(const value_tree *view, buffer_cursor *cursor, int hf, uint32_t title_index)
 {
-    const counter_response *response = &view->values.stream->response;
+    const counter_response *response = &view->stream->response;
 
     return value_tree_add_name(cursor, hf, response->server, metadata_title_key(title_index));
 }
@@ -121,24 +120,24 @@ static uint32_t read_index(buffer_cursor *cursor, int hf)
 /* --- PERF_DATA_BLOCK ------------------------------------------------------------------------------------------- */
 
 /* Shows a name of `size` bytes without its terminator, in `room` bytes. Returns it in the packet's pool. */
-static const char *hkpd_show_name(const data_tree *view, const buffer_cursor *cursor, int hf, uint32_t offset,
+static const char *hkpd_show_name(const value_tree *view, const buffer_cursor *cursor, int hf, uint32_t offset,
                                   uint32_t size, uint32_t room, uint32_t code_page)
 {
-    const char *name = text_get(cursor_pinfo(cursor)->pool, view->values.tvb, offset, size, code_page,
+    const char *name = text_get(cursor_pinfo(cursor)->pool, view->tvb, offset, size, code_page,
                                 hkpd_text_order(view->table), TEXT_NAME_MAX);
 
-    proto_tree_add_string(cursor->tree, hf, view->values.tvb, (int)offset, (int)room, name);
+    proto_tree_add_string(cursor->tree, hf, view->tvb, (int)offset, (int)room, name);
     return name;
 }
 
-/* data_tree_ops.show_header: PERF_DATA_BLOCK, all that there is if HeaderLength cannot be its size. */
-static proto_item *hkpd_show_header(data_tree *view)
+/* value_tree_ops.show_header: PERF_DATA_BLOCK, all that there is if HeaderLength cannot be its size. */
+static proto_item *hkpd_show_header(value_tree *view)
 {
     uint32_t size = view->table->size, header = size >= PERF_DATA_BLOCK_SIZE ? perf_table_u32(view->table, 24) : 0;
     buffer_cursor cursor;
 
-    data_tree_enter(view, view->values.tree, hf_data_block, ett_data_block, 0,
-                    header >= PERF_DATA_BLOCK_SIZE && header <= size ? header : size, &cursor);
+    value_tree_enter(view, view->tree, hf_data_block, ett_data_block, 0,
+                     header >= PERF_DATA_BLOCK_SIZE && header <= size ? header : size, &cursor);
     cursor_skip(&cursor, PERF_SIGNATURE_SIZE);
     FIELDS_READ(DATA_BLOCK)
     uint32_t name_size, name = hkpd_find_system_name(view->table, &name_size);
@@ -153,29 +152,29 @@ static proto_item *hkpd_show_header(data_tree *view)
 }
 
 /* Shows a column's PERF_COUNTER_DEFINITION in `tree`. */
-static void show_definition(data_tree *view, proto_tree *tree, const perf_column *column)
+static void show_definition(value_tree *view, proto_tree *tree, const perf_column *column)
 {
     const char *name;
     uint32_t title_index = column->id;
     buffer_cursor cursor;
 
-    data_tree_enter(view, tree, hf_definition, ett_definition, column->offset,
-                    perf_table_u32(view->table, column->offset), &cursor);
+    value_tree_enter(view, tree, hf_definition, ett_definition, column->offset,
+                     perf_table_u32(view->table, column->offset), &cursor);
     FIELDS_READ(COUNTER_DEFINITION)
     proto_item_append_text(cursor.node, ": %s (%u), %s", name ? name : "name not known", title_index,
                            val_to_str_const(read.type, text_counter_type_vals, "unknown type"));
 }
 
-/* data_tree_ops.show_group: PERF_OBJECT_TYPE and its definitions, of which those without room in the tree are counted. */
-static proto_tree *hkpd_show_object(data_tree *view, const perf_group *group)
+/* value_tree_ops.show_group: PERF_OBJECT_TYPE and its definitions, of which those without room in the tree are counted. */
+static proto_tree *hkpd_show_object(value_tree *view, const perf_group *group)
 {
     uint32_t title_index = group->key;
     const char *name;
     buffer_cursor cursor;
 
-    data_tree_enter(view, view->values.tree, hf_object, ett_object, group->offset, group->end - group->offset, &cursor);
+    value_tree_enter(view, view->tree, hf_object, ett_object, group->offset, group->end - group->offset, &cursor);
     FIELDS_READ(OBJECT_TYPE)
-    value_tree_show_previous(&view->values, cursor.tree);
+    value_tree_add_previous(view, cursor.tree);
     proto_item_append_text(cursor.node, ": %s (%u), %u counters", name ? name : "name not known", title_index,
                            read.num_counters);
     if (group->has_instances) {
@@ -184,8 +183,7 @@ static proto_tree *hkpd_show_object(data_tree *view, const perf_group *group)
         proto_item_append_text(cursor.node, ", without values");
     }
     for (uint32_t i = 0; i < group->columns; i++) {
-        if (!value_tree_has_room(&view->values, ITEMS_OF_DEFINITION)) {
-            view->others_hidden += group->columns - i;
+        if (!value_tree_has_room(view, ITEMS_OF_DEFINITION)) {
             break;
         }
         show_definition(view, cursor.tree, perf_table_column(view->table, group, i));
@@ -194,24 +192,24 @@ static proto_tree *hkpd_show_object(data_tree *view, const perf_group *group)
 }
 
 /* Shows a row's PERF_INSTANCE_DEFINITION in `tree`. Returns its tree. */
-static proto_tree *hkpd_show_instance(data_tree *view, const perf_group *group, uint32_t row, proto_tree *tree)
+static proto_tree *hkpd_show_instance(value_tree *view, const perf_group *group, uint32_t row, proto_tree *tree)
 {
     uint32_t at = perf_table_row(view->table, group, row)->offset;
     buffer_cursor cursor;
 
-    data_tree_enter(view, tree, hf_instance, ett_instance, at, perf_table_u32(view->table, at), &cursor);
+    value_tree_enter(view, tree, hf_instance, ett_instance, at, perf_table_u32(view->table, at), &cursor);
     FIELDS_READ(INSTANCE_DEFINITION)
     uint32_t size, name = perf_table_name(view->table, group, row, &size);
     if (read.instance_name_size > 0 && cursor.tree) {
         hkpd_show_name(view, &cursor, hf_instance_name, name, size, read.instance_name_size, group->code_page);
     }
-    const char *label = value_stream_instance(view->values.stream);
+    const char *label = value_stream_instance(view->stream);
     proto_item_append_text(cursor.node, " %u: %s", row, label ? label : "");
     return cursor.tree;
 }
 
-/* data_tree_ops.show_row: its instance, if the object has any, and in that its PERF_COUNTER_BLOCK, if one was read, for the values. */
-static proto_tree *hkpd_show_row(data_tree *view, const perf_group *group, uint32_t number, proto_tree *tree)
+/* value_tree_ops.show_row: its instance, if the object has any, and in that its PERF_COUNTER_BLOCK, if one was read, for the values. */
+static proto_tree *hkpd_show_row(value_tree *view, const perf_group *group, uint32_t number, proto_tree *tree)
 {
     const perf_row *row = perf_table_row(view->table, group, number);
     buffer_cursor cursor;
@@ -220,19 +218,19 @@ static proto_tree *hkpd_show_row(data_tree *view, const perf_group *group, uint3
     if (row->cells == 0) {
         return tree;
     }
-    data_tree_enter(view, tree, hf_counter_block, ett_counter_block, row->cells, row->block_size, &cursor);
+    value_tree_enter(view, tree, hf_counter_block, ett_counter_block, row->cells, row->block_size, &cursor);
     cursor_read_u32(&cursor, hf_counter_block_size);
     proto_item_append_text(cursor.node, ": %u values", group->columns);
     return cursor.tree;
 }
 
-/* data_tree_ops.show_value. */
-static void hkpd_show_value(data_tree *view, proto_tree *tree)
+/* value_tree_ops.show_value. */
+static void hkpd_show_value(value_tree *view, proto_tree *tree)
 {
-    const counter_value *at = &view->values.stream->at;
-    const value_structure structure = {hf_counter_data, ett_counter_data, at->offset, at->size};
+    const counter_value *at = &view->stream->at;
 
-    value_tree_show_sent(&view->values, value_tree_show(&view->values, tree, &structure));
+    tree = value_tree_add_value(view, tree, hf_counter_data, ett_counter_data, at->offset, at->size);
+    value_tree_add_sent(view, tree);
 }
 
 /* Fields of structures. Those of values are registered with value_fields_register(). */
@@ -247,8 +245,6 @@ static hf_register_info structure_fields[] = {
     FIELD_U32(hf_counter_block_size, "Size", "hkpd.counter_block.size", "ByteLength"),
     FIELD_NODE(hf_counter_data, "Counter data", "pcq.counter_data", "Value of one definition"),
     STRUCTURES(FIELD_ROW, FIELD_SHARED)};
-
-value_fields hkpd_fields = {.structures = structure_fields, .num_structures = array_length(structure_fields)};
 
 /* --- Lists of titles ---------------------------------------------------------------------------------------------- */
 
@@ -324,11 +320,12 @@ hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report 
     return list;
 }
 
-const data_tree_ops hkpd_tree_ops = {.others = "objects, counter definitions or instances",
-                                     .show_header = hkpd_show_header,
-                                     .show_group = hkpd_show_object,
-                                     .show_row = hkpd_show_row,
-                                     .show_value = hkpd_show_value};
+const value_tree_ops hkpd_tree_ops = {.structures = structure_fields,
+                                      .num_structures = array_length(structure_fields),
+                                      .show_header = hkpd_show_header,
+                                      .show_group = hkpd_show_object,
+                                      .show_row = hkpd_show_row,
+                                      .show_value = hkpd_show_value};
 
 void hkpd_buffers_register(int proto)
 {
@@ -345,5 +342,5 @@ void hkpd_buffers_register(int proto)
     proto_register_field_array(proto, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
     proto_hkpd = proto;
-    value_fields_register(proto, "hkpd", &hkpd_fields);
+    value_fields_register(proto, &hkpd_tree_ops);
 }

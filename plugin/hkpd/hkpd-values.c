@@ -5,7 +5,7 @@
  */
 #include "hkpd/hkpd.h"
 
-#include "values/value-ops.h"
+#include "values/value-stream.h"
 
 /* --- Names -------------------------------------------------------------------------------------------------------- */
 
@@ -47,7 +47,8 @@ static void hkpd_begin_values(value_stream *stream)
     bool has_processes = metadata_title_is(server, ID_PROCESS, "ID Process");
     bool has_threads = metadata_title_is(server, ID_THREAD, "ID Thread");
 
-    stream->computer = hkpd_computer_name(stream->pool, response);
+    const char *name = hkpd_computer_name(stream->pool, response);
+    stream->computer = name ? name : server->text;
     stream->proofs =
         (perf_id_proofs)((has_processes ? PERF_PROVES_PROCESS : 0) | (has_threads ? PERF_PROVES_THREAD : 0));
 }
@@ -58,7 +59,7 @@ static void hkpd_look_up_set(value_stream *stream)
     const metadata_key key = metadata_title_key(stream->group->key);
     metadata_result name = metadata_lookup(stream->response.server, key, METADATA_ENGLISH);
 
-    stream->set_label = text_cut(stream->pool, metadata_format_name(stream->pool, &key, name.entry), TEXT_NAME_MAX);
+    stream->set_label = metadata_format_name(stream->pool, &key, name.entry);
     stream->is_set_assumed = name.is_assumed;
     stream->has_instances = stream->group->has_instances;
 }
@@ -77,7 +78,7 @@ static void hkpd_look_up_column(value_stream *stream, value_column *column)
     column->type = perf_counter_type_find(definition->type);
     column->is_text = perf_counter_type_is_text(definition->type);
     column->none = column->type ? PERF_NO_RESULT_OK : PERF_NO_RESULT_UNKNOWN_TYPE;
-    column->name = name.entry ? name.entry->name : NULL;
+    column->label = name.entry ? name.entry->name : NULL;
     column->assumed = name.is_assumed || stream->is_set_assumed ? ASSUMED_NAME : ASSUMED_NONE;
 }
 
@@ -107,21 +108,19 @@ static const char *hkpd_format_instance(value_stream *stream)
 
 /* --- Texts -------------------------------------------------------------------------------------------------------- */
 
-/* value_ops.read_text. */
-static void hkpd_read_text(value_stream *stream, uint32_t size)
+/* value_ops.text. */
+static const char *hkpd_format_text(value_stream *stream, uint32_t size, uint32_t most)
 {
-    counter_value *at = &stream->at;
+    const counter_value *at = &stream->at;
     const perf_table *table = stream->now.table;
     const uint8_t *text = table->data + at->offset, *end = memchr(text, 0, size);
+    uint32_t code_page = TEXT_CODE_PAGE_UTF16, text_size = perf_utf16_size(text, size);
 
-    at->byte_order = hkpd_text_order(table);
     if (perf_table_column(table, stream->group, at->column)->type & PERF_TEXT_IN_CODE_PAGE) {
-        at->text_size = end ? (uint32_t)(end - text) : size;
-        at->code_page = perf_group_has_wide_names(stream->group) ? TEXT_CODE_PAGE_ASCII : stream->group->code_page;
-    } else {
-        at->text_size = perf_utf16_size(text, size);
-        at->code_page = TEXT_CODE_PAGE_UTF16;
+        text_size = end ? (uint32_t)(end - text) : size;
+        code_page = perf_group_has_wide_names(stream->group) ? TEXT_CODE_PAGE_ASCII : stream->group->code_page;
     }
+    return text_get(stream->pool, stream->response.tvb, at->offset, text_size, code_page, hkpd_text_order(table), most);
 }
 
 /* --- Operands ----------------------------------------------------------------------------------------------------- */
@@ -184,7 +183,6 @@ const value_ops hkpd_value_ops = {
     .look_up_set = hkpd_look_up_set,
     .look_up_column = hkpd_look_up_column,
     .instance = hkpd_format_instance,
-    .read_text = hkpd_read_text,
+    .text = hkpd_format_text,
     .operand = hkpd_find_operand,
-    .no_clock = PERF_NO_RESULT_NO_CLOCK,
 };

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "dcerpc/call.h"
-#include "tree/data-tree.h"
+#include "tree/value-tree.h"
 
 /* --- hkpd-values.c --- */
 
@@ -50,9 +50,8 @@ hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report 
 
 void hkpd_buffers_register(int proto);
 
-/* Fields and functions that show a PERF_DATA_BLOCK: for data_tree_show(). */
-extern value_fields hkpd_fields;
-extern const data_tree_ops hkpd_tree_ops;
+/* Fields and functions that show a PERF_DATA_BLOCK: for value_tree_show(). */
+extern const value_tree_ops hkpd_tree_ops;
 
 /* --- winreg-hook.c: a copy of winreg's table of operations, with some entries replaced, takes the table's place --- */
 

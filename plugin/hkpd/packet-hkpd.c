@@ -417,7 +417,9 @@ static answer_kind find_answer_kind(const hkpd_pdu *p)
     if (is_ours && !is_probe) {
         return ANSWER_BLOCK;
     }
-    const perf_table *table = value_response_get_table(p->pdu.pool, &hkpd_value_ops, NULL, /* is_current */ false, tvb);
+    uint32_t size = tvb_captured_length(tvb);
+    const perf_table *table = sample_read_table(p->pdu.pool, /* is_block */ true, tvb_get_ptr(tvb, 0, (int)size), size,
+                                                tvb_reported_length(tvb));
     return table->is_sound && !(is_probe && table->num_groups > 0) ? ANSWER_BLOCK : ANSWER_OTHER;
 }
 
@@ -578,7 +580,7 @@ static void read_block_answer(hkpd_pdu *p)
                          tree_own_source(p->pdu.pinfo, p->value.tvb, "Performance data"));
     learn_system_name(p);
     const perf_table *table = response->table;
-    data_tree_show(p->node, &p->pdu.report, response, &hkpd_fields, &hkpd_tree_ops);
+    value_tree_show(p->node, &p->pdu.report, response, &hkpd_tree_ops);
     if (p->pdu.tapped.is_probe) {
         describe_probe(p);
         return;

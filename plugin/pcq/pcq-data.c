@@ -13,8 +13,9 @@
 /* Items of a counter id in the tree, with its name and type. */
 #define ITEMS_OF_ID 6
 
-int hf_pcq_counterset_guid, hf_pcq_counterset_name, hf_pcq_counter_id, hf_pcq_counter_name, hf_pcq_reserved,
-    hf_pcq_instance, hf_pcq_instance_size, hf_pcq_instance_id, hf_pcq_instance_name, hf_pcq_identifier_path;
+int hf_pcq_counterset_guid, hf_pcq_counterset_name, hf_pcq_counter_id, hf_pcq_counter_name, hf_pcq_counter_type,
+    hf_pcq_reserved, hf_pcq_instance, hf_pcq_instance_size, hf_pcq_instance_id, hf_pcq_instance_name,
+    hf_pcq_identifier_path;
 
 /* PERF_DATA_HEADER, 2.2.4.7 */
 #define DATA_HEADER(X, S) \
@@ -62,7 +63,7 @@ const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, c
     }
     if (type.entry) {
         proto_item *item =
-            proto_tree_add_uint(cursor->tree, pcq_fields.types.type, cursor->tvb, 0, 0, type.entry->counter.type);
+            proto_tree_add_uint(cursor->tree, hf_pcq_counter_type, cursor->tvb, 0, 0, type.entry->counter.type);
         value_tree_add_source(cursor, item, &type);
     }
     return name;
@@ -82,7 +83,7 @@ const char *pcq_add_identifier_path(buffer_cursor *cursor, state_server *server,
     proto_item *item = tree_add_generated_string(cursor->tree, hf_pcq_identifier_path, cursor->tvb, path);
     proto_item_append_text(item, "%s", marked + strlen(path));
     if (is_name_assumed) {
-        value_tree_report_assumed(cursor->report, item, 0);
+        value_tree_report_assumed(cursor->report, item, ASSUMED_NAME, 0);
     }
     return strchr(marked + strlen("\\\\"), '\\');
 }
@@ -90,13 +91,13 @@ const char *pcq_add_identifier_path(buffer_cursor *cursor, state_server *server,
 /* --- Header and blocks --------------------------------------------------------------------------------------------- */
 
 /* Shows PERF_DATA_HEADER (2.2.4.7) and the sample before. Returns the header's item. */
-static proto_item *pcq_show_header(data_tree *view)
+static proto_item *pcq_show_header(value_tree *view)
 {
     buffer_cursor cursor;
 
-    data_tree_enter(view, view->values.tree, hf_data_header, ett_data_header, 0, PERF_DATA_HEADER_SIZE, &cursor);
+    value_tree_enter(view, view->tree, hf_data_header, ett_data_header, 0, PERF_DATA_HEADER_SIZE, &cursor);
     FIELDS_READ(DATA_HEADER)
-    value_tree_show_previous(&view->values, cursor.tree);
+    value_tree_add_previous(view, cursor.tree);
     proto_item_append_text(cursor.node, ": %u blocks, %" PRIu64 " values", read.num_counters, view->table->values);
     return cursor.node;
 }
@@ -123,21 +124,21 @@ static const char *format_block_error(const value_stream *stream, uint32_t statu
 }
 
 /* Shows a structure of `size` bytes at offset `at` that begins with two 32-bit numbers. Returns its item. */
-static proto_item *show_pair(data_tree *view, proto_tree *tree, int hf, int ett, int hf_first, int hf_second,
+static proto_item *show_pair(value_tree *view, proto_tree *tree, int hf, int ett, int hf_first, int hf_second,
                              uint32_t at, uint32_t size)
 {
     buffer_cursor cursor;
 
-    data_tree_enter(view, tree, hf, ett, at, size, &cursor);
+    value_tree_enter(view, tree, hf, ett, at, size, &cursor);
     cursor_read_u32(&cursor, hf_first);
     cursor_read_u32(&cursor, hf_second);
     return cursor.node;
 }
 
 /* Shows PERF_MULTI_COUNTERS (2.2.4.11) at `at` with the counters' names and types, if it is there. Returns the offset behind it. */
-static uint32_t show_counters(data_tree *view, const perf_group *group, proto_tree *tree, uint32_t at)
+static uint32_t show_counters(value_tree *view, const perf_group *group, proto_tree *tree, uint32_t at)
 {
-    const value_stream *stream = view->values.stream;
+    const value_stream *stream = view->stream;
 
     if (group->end - at < PERF_MULTI_COUNTERS_SIZE) {
         return group->end;
@@ -149,15 +150,13 @@ static uint32_t show_counters(data_tree *view, const perf_group *group, proto_tr
     tree = proto_item_get_subtree(item);
     for (uint32_t i = 0; i < group->columns; i++) {
         const perf_column *column = perf_table_column(view->table, group, i);
-        if (!value_tree_has_room(&view->values, ITEMS_OF_ID)) {
-            view->others_hidden += group->columns - i;
+        if (!value_tree_has_room(view, ITEMS_OF_ID)) {
             break;
         }
-        item =
-            proto_tree_add_item(tree, hf_pcq_counter_id, view->values.tvb, (int)column->offset, 4, ENC_LITTLE_ENDIAN);
+        item = proto_tree_add_item(tree, hf_pcq_counter_id, view->tvb, (int)column->offset, 4, ENC_LITTLE_ENDIAN);
         if (stream->identifier) {
             buffer_cursor inner = {
-                .tvb = view->values.tvb, .tree = proto_item_add_subtree(item, ett_id), .report = view->values.report};
+                .tvb = view->tvb, .tree = proto_item_add_subtree(item, ett_id), .report = view->report};
             const char *name = pcq_add_known_counter(&inner, stream->response.server, stream->identifier->guid,
                                                      column->id, /* with_type */ true);
             if (name) {
@@ -169,7 +168,7 @@ static uint32_t show_counters(data_tree *view, const perf_group *group, proto_tr
 }
 
 /* Shows PERF_MULTI_INSTANCES (2.2.4.10), in front of the first instance, else at `at`, if it is there. */
-static void show_instance_count(data_tree *view, const perf_group *group, proto_tree *tree, uint32_t at)
+static void show_instance_count(value_tree *view, const perf_group *group, proto_tree *tree, uint32_t at)
 {
     at = group->rows > 0 ? perf_table_row(view->table, group, 0)->offset - PERF_MULTI_INSTANCES_SIZE : at;
     if (group->end - at >= PERF_MULTI_INSTANCES_SIZE) {
@@ -180,9 +179,9 @@ static void show_instance_count(data_tree *view, const perf_group *group, proto_
 }
 
 /* Sets the text of a block's item, as in show_block(): its number, path, and type or error. */
-static void label_block(const data_tree *view, const perf_group *group, proto_item *item)
+static void label_block(const value_tree *view, const perf_group *group, proto_item *item)
 {
-    value_stream *stream = view->values.stream;
+    value_stream *stream = view->stream;
     bool is_error = group->status != 0;
     const char *whose = format_block_path(stream);
     const char *what = is_error ? format_block_error(stream, group->status)
@@ -194,14 +193,14 @@ static void label_block(const data_tree *view, const perf_group *group, proto_it
 
 /* Shows PERF_COUNTER_HEADER (2.2.4.8) with counters and number of instances: "Block 0: \Set(instance)\Counter, PERF_SINGLE_COUNTER"; "Block 3:
  * \Set\Counter: no data now (ERROR_NO_DATA)". Returns its tree. */
-static proto_tree *show_block(data_tree *view, const perf_group *group)
+static proto_tree *show_block(value_tree *view, const perf_group *group)
 {
-    const value_stream *stream = view->values.stream;
+    const value_stream *stream = view->stream;
     uint32_t at = group->offset + PERF_COUNTER_HEADER_SIZE;
     buffer_cursor cursor;
 
-    data_tree_enter(view, view->values.tree, hf_block, ett_block, group->offset, group->end - group->offset, &cursor);
-    if (view->values.referenced.visible) {
+    value_tree_enter(view, view->tree, hf_block, ett_block, group->offset, group->end - group->offset, &cursor);
+    if (view->visible) {
         label_block(view, group, cursor.node);
     }
     FIELDS_READ(COUNTER_HEADER)
@@ -242,9 +241,9 @@ static const perf_group *find_block_before(value_stream *stream)
 /* Reports a block that has an error, another error or no values, unlike in the sample before, and one that has values again. An error is reported
  * without a block before, too; that there are no values only if the sample before has the identifier's block. Needs: the table of the sample
  * before, if there is such a sample. */
-static void pcq_report_news(data_tree *view, proto_item *item)
+static void pcq_report_news(value_tree *view, proto_item *item)
 {
-    value_stream *stream = view->values.stream;
+    value_stream *stream = view->stream;
     const state_sample *sample = stream->response.sample;
 
     if (sample == NULL || (sample->previous && stream->before.table == NULL)) {
@@ -262,14 +261,14 @@ static void pcq_report_news(data_tree *view, proto_item *item)
     const char *error = is_failure && now > 0 ? format_block_error(stream, now) : "";
     const char *whose =
         stream->identifier ? format_block_path(stream) : wmem_strdup_printf(stream->pool, "block %u", group->key);
-    expert_report_add(view->values.report, item, is_failure ? EI_BLOCK_FAILED : EI_NOT_DELIVERED, "%s: %s%s%s", what,
-                      whose, *error ? ": " : "", error);
+    expert_report_add(view->report, item, is_failure ? EI_BLOCK_FAILED : EI_NOT_DELIVERED, "%s: %s%s%s", what, whose,
+                      *error ? ": " : "", error);
 }
 
 /* --- Instances and values ------------------------------------------------------------------------------------------ */
 
 /* Shows PERF_INSTANCE_HEADER (2.2.4.5). Returns the tree for the instance's values: the block's, `tree`, if that has no instances but one row. */
-static proto_tree *pcq_show_instance(data_tree *view, const perf_group *group, uint32_t number, proto_tree *tree)
+static proto_tree *pcq_show_instance(value_tree *view, const perf_group *group, uint32_t number, proto_tree *tree)
 {
     const perf_row *row = perf_table_row(view->table, group, number);
 
@@ -277,29 +276,28 @@ static proto_tree *pcq_show_instance(data_tree *view, const perf_group *group, u
         return tree;
     }
     uint32_t size, at = perf_table_name(view->table, group, number, &size);
-    const char *name = pcq_instance_name(view->values.stream, number, TEXT_NAME_MAX);
+    const char *name = pcq_instance_name(view->stream, number, TEXT_NAME_MAX);
     proto_item *item = show_pair(view, tree, hf_pcq_instance, ett_instance, hf_pcq_instance_size, hf_pcq_instance_id,
                                  row->offset, row->cells - row->offset);
     proto_item_set_text(item, "Instance: %s, id %u", name, row->id);
     tree = proto_item_get_subtree(item);
     if (row->cells > at) {
-        proto_tree_add_string(tree, hf_pcq_instance_name, view->values.tvb, (int)at,
-                              (int)MIN(size + 2, row->cells - at), name);
+        proto_tree_add_string(tree, hf_pcq_instance_name, view->tvb, (int)at, (int)MIN(size + 2, row->cells - at),
+                              name);
     }
     return tree;
 }
 
 /* Shows PERF_COUNTER_DATA (2.2.4.9) of the value that the stream is at. */
-static void pcq_show_value(data_tree *view, proto_tree *tree)
+static void pcq_show_value(value_tree *view, proto_tree *tree)
 {
-    uint32_t at = view->values.stream->at.offset - PERF_COUNTER_DATA_SIZE, size = perf_table_u32(view->table, at + 4);
-    uint32_t left = view->values.stream->group->end - at;
-    const value_structure structure = {hf_counter_data, ett_counter_data, at, MIN(perf_align8(size), left)};
+    uint32_t at = view->stream->at.offset - PERF_COUNTER_DATA_SIZE, size = perf_table_u32(view->table, at + 4);
+    uint32_t left = view->stream->group->end - at;
 
-    tree = value_tree_show(&view->values, tree, &structure);
-    proto_tree_add_uint(tree, hf_value_data_size, view->values.tvb, (int)at, 4, perf_table_u32(view->table, at));
-    proto_tree_add_uint(tree, hf_value_size, view->values.tvb, (int)at + 4, 4, size);
-    value_tree_show_sent(&view->values, tree);
+    tree = value_tree_add_value(view, tree, hf_counter_data, ett_counter_data, at, MIN(perf_align8(size), left));
+    proto_tree_add_uint(tree, hf_value_data_size, view->tvb, (int)at, 4, perf_table_u32(view->table, at));
+    proto_tree_add_uint(tree, hf_value_size, view->tvb, (int)at + 4, 4, size);
+    value_tree_add_sent(view, tree);
 }
 
 /* --- Fields -------------------------------------------------------------------------------------------------------- */
@@ -312,6 +310,7 @@ static hf_register_info structure_fields[] = {
     FIELD_TEXT(hf_pcq_counterset_name, "Counterset name", "pcq.counterset.name", "Sent, or learned"),
     FIELD_NAMED(hf_pcq_counter_id, "Counter id", "pcq.counter.id", counter_id_vals, "CounterId"),
     FIELD_TEXT(hf_pcq_counter_name, "Counter name", "pcq.counter.name", "Sent, or learned"),
+    FIELD_TYPE(hf_pcq_counter_type, "Counter type", "pcq.counter.type"),
     FIELD_U32(hf_pcq_reserved, "Reserved", "pcq.reserved", "0; its bytes mean nothing"),
     FIELD_NODE(hf_pcq_instance, "Instance", "pcq.instance", "PERF_INSTANCE_HEADER"),
     FIELD_U32(hf_pcq_instance_size, "Size", "pcq.instance.size", "Bytes of header, name and padding"),
@@ -331,19 +330,18 @@ static hf_register_info structure_fields[] = {
     FIELD_U32(hf_value_size, "Size", "pcq.value.size", "dwSize: bytes of header, value and padding"),
     DATA_HEADER(FIELD_ROW, FIELD_SHARED) COUNTER_HEADER(FIELD_ROW, FIELD_SHARED)};
 
-value_fields pcq_fields = {.structures = structure_fields, .num_structures = array_length(structure_fields)};
-
-const data_tree_ops pcq_tree_ops = {.others = "blocks, counter ids or instances",
-                                    .show_header = pcq_show_header,
-                                    .show_group = show_block,
-                                    .report_news = pcq_report_news,
-                                    .show_row = pcq_show_instance,
-                                    .show_value = pcq_show_value};
+const value_tree_ops pcq_tree_ops = {.structures = structure_fields,
+                                     .num_structures = array_length(structure_fields),
+                                     .show_header = pcq_show_header,
+                                     .show_group = show_block,
+                                     .report_news = pcq_report_news,
+                                     .show_row = pcq_show_instance,
+                                     .show_value = pcq_show_value};
 
 void pcq_data_register(int proto)
 {
     static int *ett[] = {&ett_instance, &ett_data_header, &ett_block, &ett_multi, &ett_id, &ett_counter_data};
 
     proto_register_subtree_array(ett, array_length(ett));
-    value_fields_register(proto, "pcq", &pcq_fields);
+    value_fields_register(proto, &pcq_tree_ops);
 }

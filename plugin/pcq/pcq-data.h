@@ -6,15 +6,15 @@
  */
 #pragma once
 
-#include "tree/data-tree.h"
+#include "tree/value-tree.h"
 #include "state/samples.h"
 
 void pcq_data_register(int proto);
 
 /* Fields that several structures have. */
-extern int hf_pcq_counterset_guid, hf_pcq_counterset_name, hf_pcq_counter_id, hf_pcq_counter_name, hf_pcq_reserved,
-    hf_pcq_instance, hf_pcq_instance_size, hf_pcq_instance_id, hf_pcq_instance_name, hf_pcq_identifier_path;
-extern value_fields pcq_fields; /* of its values, and of counter types everywhere */
+extern int hf_pcq_counterset_guid, hf_pcq_counterset_name, hf_pcq_counter_id, hf_pcq_counter_name, hf_pcq_counter_type,
+    hf_pcq_reserved, hf_pcq_instance, hf_pcq_instance_size, hf_pcq_instance_id, hf_pcq_instance_name,
+    hf_pcq_identifier_path;
 
 /* Show a name, and a counter's type, as generated fields, if another packet, the names file or the built-in list has them. Return the name for
  * labels, with its mark; NULL: not known, or no tree. */
@@ -30,7 +30,7 @@ const char *pcq_add_identifier_path(buffer_cursor *cursor, state_server *server,
 /* --- Counter data --- */
 
 extern const value_ops pcq_value_ops;
-extern const data_tree_ops pcq_tree_ops;
+extern const value_tree_ops pcq_tree_ops;
 
 /* Returns the name of a row's instance in the stream's group, at most `most` characters, in the stream's pool. */
 const char *pcq_instance_name(const value_stream *stream, uint32_t row, unsigned most);

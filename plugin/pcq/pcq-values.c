@@ -7,7 +7,8 @@
 #include "pcq/pcq-data.h"
 
 #include "perf/parse.h"
-#include "values/value-ops.h"
+#include "state/samples.h"
+#include "values/value-stream.h"
 
 /* Names of a counterset, as the metadata have them when it is looked up. */
 typedef struct {
@@ -87,10 +88,10 @@ static void pcq_begin_values(value_stream *stream)
 {
     const counter_response *response = &stream->response;
 
-    stream->computer = response->handle ? response->handle->machine : NULL;
+    stream->computer = handle_machine(response->handle, response->server);
     open_blocks(stream, &stream->now, response->query);
     if (stream->before.table) {
-        open_blocks(stream, &stream->before, stream->before.sample->query);
+        open_blocks(stream, &stream->before, response->sample->previous->query);
     }
 }
 
@@ -162,7 +163,7 @@ static const block_set *find_block_set(value_stream *stream)
         metadata_result name = metadata_lookup(server, key, METADATA_ENGLISH);
         metadata_result kind = metadata_lookup(server, key, METADATA_COUNTERSET);
         memcpy(set->guid, guid, sizeof set->guid);
-        set->label = text_cut(stream->pool, metadata_format_name(stream->pool, &key, name.entry), TEXT_NAME_MAX);
+        set->label = metadata_format_name(stream->pool, &key, name.entry);
         set->is_single = kind.entry && kind.entry->instance_type == 0;
         set->is_assumed = name.is_assumed;
     }
@@ -199,12 +200,12 @@ static void pcq_look_up_column(value_stream *stream, value_column *column)
     metadata_result known = metadata_lookup(server, key, METADATA_COUNTER);
     column->none = PERF_NO_RESULT_TYPE_NOT_LEARNED;
     if (known.entry) {
-        column->info = known.entry->counter;
+        column->info = &known.entry->counter;
         column->type = known.entry->type;
         column->none = column->type ? PERF_NO_RESULT_OK : PERF_NO_RESULT_UNKNOWN_TYPE;
         column->is_text = column->type && column->type->kind == PERF_KIND_TEXT;
     }
-    column->name = named.entry && column->id != PERF_NO_ID ? named.entry->name : NULL;
+    column->label = named.entry && column->id != PERF_NO_ID ? named.entry->name : NULL;
     column->assumed =
         known.is_assumed || named.is_assumed || find_block_set(stream)->is_assumed ? ASSUMED_NAME : ASSUMED_NONE;
 }
@@ -219,22 +220,19 @@ const char *pcq_instance_name(const value_stream *stream, uint32_t row, unsigned
 /* Returns the name of the row's instance, else the one that was asked for, NULL: none. Needs: the block's identifier: value_ops.instance. */
 static const char *pcq_format_instance(value_stream *stream)
 {
-    const perf_identifier *identifier = stream->identifier;
     bool has_row = stream->group->has_instances && stream->at.row < stream->group->rows;
 
-    return has_row                ? pcq_instance_name(stream, stream->at.row, TEXT_NAME_MAX)
-           : identifier->instance ? text_cut(stream->pool, identifier->instance, TEXT_NAME_MAX)
-                                  : NULL;
+    return has_row ? pcq_instance_name(stream, stream->at.row, TEXT_NAME_MAX) : stream->identifier->instance;
 }
 
-/* Sets the bytes of a text value, up to its terminator: value_ops.read_text. */
-static void pcq_read_text(value_stream *stream, uint32_t size)
+/* Returns a text value, up to its terminator: value_ops.text. */
+static const char *pcq_format_text(value_stream *stream, uint32_t size, uint32_t most)
 {
-    counter_value *at = &stream->at;
+    tvbuff_t *tvb = stream->response.tvb;
+    uint32_t at = stream->at.offset;
 
-    at->code_page = TEXT_CODE_PAGE_UTF16;
-    at->byte_order = ENC_LITTLE_ENDIAN;
-    at->text_size = perf_utf16_size(stream->now.table->data + at->offset, size);
+    return text_get(stream->pool, tvb, at, text_utf16_size(tvb, at, size), TEXT_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN,
+                    most);
 }
 
 /* --- Operands ----------------------------------------------------------------------------------------------------- */
@@ -243,8 +241,15 @@ static void pcq_read_text(value_stream *stream, uint32_t size)
  * false if there is none, or several may be. Changes: `row`; a row that is assumed makes the result assumed. */
 static bool find_row_in_block(value_stream *stream, const value_location *at, perf_group *group, uint32_t *row)
 {
+    *row = at->row;
+    if (group == at->group) {
+        return true;
+    }
     if (at->group->has_instances || !group->has_instances) {
-        return value_stream_match_row(stream, at, at->in, group, row) > PERF_MATCH_AMBIGUOUS;
+        perf_table *table = at->in->table;
+        perf_match match = perf_table_match_row(table, at->group, at->row, table, group, stream->proofs, row);
+        stream->operands.is_assumed |= match == PERF_MATCH_ASSUMED;
+        return match > PERF_MATCH_AMBIGUOUS;
     }
     const perf_identifier *own = find_identifier(at->in, at->group);
     return perf_table_count_rows(at->in->table, group, own->utf16, own->utf16_size, row) == 1;
@@ -284,7 +289,7 @@ static perf_raw find_number_in_others(value_stream *stream, const value_location
 /* Returns the operand (`need`) of the stream's counter for the instance of `at`, from its block or another: value_ops.operand. */
 static perf_raw pcq_find_operand(value_stream *stream, const value_location *at, unsigned need)
 {
-    const perf_counter_info *info = &stream->at.counter->info;
+    const perf_counter_info *info = stream->at.counter->info;
     uint32_t id = need == PERF_NEEDS_BASE   ? info->base_id
                   : need == PERF_NEEDS_TIME ? info->time_id
                   : need == PERF_NEEDS_FREQ ? info->freq_id
@@ -304,6 +309,6 @@ const value_ops pcq_value_ops = {
     .look_up_set = pcq_look_up_set,
     .look_up_column = pcq_look_up_column,
     .instance = pcq_format_instance,
-    .read_text = pcq_read_text,
+    .text = pcq_format_text,
     .operand = pcq_find_operand,
 };

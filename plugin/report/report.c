@@ -62,7 +62,7 @@ static void add_results(report *r, const chart_sample *sample, value_stream *val
     const counter_value *at;
 
     while ((at = value_stream_next(values)) != NULL) {
-        if (at->is_text) {
+        if (at->counter->is_text) {
             continue;
         }
         const char *path = tapped_placed(values->pool, values->response.handle, value_stream_path(values));

@@ -281,7 +281,7 @@ typedef struct {
 /* Adds the value that was read last, with a result or without. */
 static void add_value(watch_values *to, value_stream *stream)
 {
-    perf_result result = stream->at.is_text ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
+    perf_result result = value_stream_result(stream);
     const char *text = wmem_strdup(stream->pool, value_stream_format(stream, &result));
 
     to->first = to->values++ == 0 ? text : to->first;

@@ -82,7 +82,7 @@ static counter_row *find_or_create_counter(const char *path)
 static void count_value(stat_table *t, value_stream *stream, const char *path)
 {
     path = tapped_placed(stream->pool, stream->response.handle, path);
-    counter_row *row = stream->at.is_text ? NULL : find_or_create_counter(path);
+    counter_row *row = stream->at.counter->is_text ? NULL : find_or_create_counter(path);
 
     if (row == NULL || row->response == counted.responses || !value_stream_is_same_counter(stream, &row->whose)) {
         t->omitted.counts[OMITTED_WITHOUT_ROW]++;

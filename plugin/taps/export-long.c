@@ -59,7 +59,7 @@ static void write_raw(GString *text, value_stream *stream)
 
     if (at->is_number) {
         csv_integer(text, at->raw.value);
-    } else if (at->is_text) {
+    } else if (at->counter->is_text) {
         csv_text(text, value_stream_text(stream, TEXT_WHOLE));
     } else {
         csv_text(text, at->size > 0 ? bytes_to_str_maxlen(stream->pool, stream->now.table->data + at->offset,
@@ -85,18 +85,25 @@ static void write_outcome(GString *text, value_stream *stream, const perf_result
     if (stream->at.is_failed) {
         csv_text(text, text_win32_error(stream->pool, stream->group->status));
     } else {
-        csv_text(text,
-                 is_calculated || stream->at.is_text ? NULL : try_val_to_str(result->none, text_none_reason_vals));
+        csv_text(text, is_calculated || stream->at.counter->is_text
+                           ? NULL
+                           : try_val_to_str(result->none, text_none_reason_vals));
     }
     csv_integer(text, stream->group->status);
     csv_cells(text, value_stream_is_assumed(stream) ? "1" : "0", 1);
 }
 
-/* Writes the row of the value that was read last. `path`: NULL: not known. Changes: `head` of another instance; counts omissions of a sample. */
-static void write_long_row(long_export *export, value_stream *stream, const char *path)
+/* Writes the row of the value that was read last, if the user asked for its path. Changes: `head` of another instance; counts omissions of a
+ * sample. */
+static void write_long_row(long_export *export, value_stream *stream)
 {
-    bool has_none = stream->at.is_text || stream->at.is_failed;
-    perf_result result = has_none ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
+    const char *path = value_stream_path(stream);
+
+    if (!watch_paths_fit(export->task.omitted.paths, path)) {
+        return;
+    }
+    perf_result result =
+        stream->at.is_failed ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
 
     if (export->table != value_stream_group_number(stream) || export->row != stream->at.row) {
         export->table = value_stream_group_number(stream);
@@ -106,7 +113,7 @@ static void write_long_row(long_export *export, value_stream *stream, const char
         csv_text(export->head, value_stream_instance(stream));
     }
     csv_cells(export->text, export->head->str, export->head->len - 1);
-    csv_text(export->text, value_stream_counter(stream));
+    csv_text(export->text, stream->at.counter->label);
     csv_text(export->text, path);
     write_raw(export->text, stream);
     write_outcome(export->text, stream, &result);
@@ -125,12 +132,13 @@ static void long_count(void *data, packet_info *pinfo, const tapped_call *tapped
         return;
     }
     value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
-    stream->with_failed = true;
     begin_answer(export, pinfo, stream, tapped->is_hkpd);
-    while (value_stream_next(stream)) {
-        const char *path = value_stream_path(stream);
-        if (watch_paths_fit(export->task.omitted.paths, path)) {
-            write_long_row(export, stream, path);
+    while (value_stream_next_group(stream)) {
+        if (stream->at.is_failed) {
+            write_long_row(export, stream);
+        }
+        while (value_stream_next_in_group(stream)) {
+            write_long_row(export, stream);
         }
     }
     output_write(&export->task.file, export->text);

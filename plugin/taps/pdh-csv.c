@@ -184,7 +184,7 @@ static void documents_add(documents *d, packet_info *pinfo, const tapped_call *t
 
     while (value_stream_next(stream)) {
         const perf_result result =
-            stream->at.is_text ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
+            stream->at.counter->is_text ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
         if (result.none != PERF_NO_RESULT_BASE_TYPE && result.none != PERF_NO_RESULT_NO_FORMULA) {
             add_cell(d, doc, stream, &result, row.first);
         }

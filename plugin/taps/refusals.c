@@ -48,9 +48,9 @@ static void add_blocks(wmem_array_t *to, wmem_allocator_t *pool, const tapped_ca
 {
     value_stream *stream = value_stream_begin(pool, tapped->answer);
 
-    stream->with_failed = stream->with_empty = stream->without_values = true;
-    while (value_stream_next(stream)) {
-        const char *path = value_stream_path(stream);
+    while (value_stream_next_group(stream)) {
+        bool lacks_values = stream->at.is_failed || stream->at.is_empty;
+        const char *path = lacks_values ? value_stream_path(stream) : NULL;
         path = path ? text_marked(pool, path, value_stream_is_assumed(stream)) : NULL;
         if (stream->at.is_failed) {
             path = path ? path : "(not known whose block it is)";

@@ -105,10 +105,10 @@ void expert_info_register(int proto, const char *prefix, expert_fields *expert);
 typedef struct {
     packet_info *pinfo; /* NULL: the findings only count, nothing is shown */
     const expert_fields *expert;
-    bool tells_assumed; /* it was reported that a name or type is assumed */
-    bool shows_end;     /* Wireshark's "Malformed Packet" or "Packet size limited" is shown */
-    unsigned count;     /* expert infos, with those that are too many to show */
-    bool damaged;       /* the bytes contradict themselves: nothing is learned from them */
+    unsigned told_assumed; /* a bit for each assumed_reason that was reported */
+    bool shows_end;        /* Wireshark's "Malformed Packet" or "Packet size limited" is shown */
+    unsigned count;        /* expert infos, with those that are too many to show */
+    bool damaged;          /* the bytes contradict themselves: nothing is learned from them */
 } expert_report;
 
 /* Adds an expert info to `item` (may be NULL). The text says what is wrong and what it means. Changes: the report is damaged if the expert

@@ -34,6 +34,9 @@
 #define FIELD_HEX(id, label, name, blurb) FIELD(id, label, name, FT_UINT32, BASE_HEX, NULL, blurb)
 #define FIELD_ONE_OF(id, label, name, names, blurb) FIELD(id, label, name, FT_UINT32, BASE_DEC, VALS(names), blurb)
 #define FIELD_HEX_OF(id, label, name, names, blurb) FIELD(id, label, name, FT_UINT32, BASE_HEX, VALS(names), blurb)
+#define FIELD_TYPE(id, label, name) \
+    FIELD(id, label, name, FT_UINT32, BASE_HEX, VALS(text_counter_type_vals), \
+          "PERF_* type: size, kind and how the value is calculated")
 #define FIELD_SCALE(id, label, name, blurb) FIELD(id, label, name, FT_INT32, BASE_DEC, NULL, blurb)
 #define FIELD_SYSTEMTIME FIELD_TIME
 #define FIELD_FILETIME FIELD_TIME
@@ -63,6 +66,7 @@
 #define READ_ERROR cursor_read_u32
 #define READ_U64 cursor_read_u64
 #define READ_SCALE value_tree_read_scale
+#define READ_TYPE value_tree_read_type
 #define READ_SYSTEMTIME(cursor, hf) (cursor_read_systemtime(cursor, hf), 0)
 #define READ_FILETIME(cursor, hf) (cursor_read_filetime(cursor, hf), 0)
 #define READ_FREQUENCY(cursor, hf) (value_tree_read_frequency(cursor, hf), 0)

@@ -1,5 +1,5 @@
 /* value-tree.c
- * Parts of the tree that both protocols show alike: source of a name or type, a counter's type, values; and the text of the Info column.
+ * Counter data in the tree and in the Info column.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -8,23 +8,25 @@
 #include "state/samples.h"
 #include "tap/watched-counters.h"
 #include "tree/fields.h"
-#include "perf/bytes.h"
+#include "perf/parse.h"
 #include "text/value-strings.h"
 
 static int hf_learned_in, hf_value, hf_text, hf_raw, hf_path, hf_cooked, hf_cooked_none, hf_previous, hf_interval;
 
 /* --- Where a fact came from ------------------------------------------------------------------------------------ */
 
-void value_tree_report_assumed(expert_report *report, proto_item *item, uint32_t disputed_in)
+void value_tree_report_assumed(expert_report *report, proto_item *item, assumed_reason reason, uint32_t disputed_in)
 {
-    if (!report->tells_assumed && disputed_in != 0) {
-        expert_report_add(report, item, EI_ORDER_ASSUMED,
-                          "Frame %u has another name or type of what is here: which it has is assumed", disputed_in);
-    } else if (!report->tells_assumed) {
-        expert_report_add(report, item, EI_ORDER_ASSUMED,
-                          "The name or type of what is here may be another one's (assumed)");
+    if (reason == ASSUMED_NONE || report->told_assumed & 1U << reason) {
+        return;
     }
-    report->tells_assumed = true;
+    report->told_assumed |= 1U << reason;
+    if (disputed_in != 0) {
+        expert_report_add(report, item, EI_ORDER_ASSUMED, "Assumed: frame %u has another name or type of what is here",
+                          disputed_in);
+    } else {
+        expert_report_add(report, item, EI_ORDER_ASSUMED, "Assumed: %s", assumed_reason_texts[reason]);
+    }
 }
 
 void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const metadata_result *known)
@@ -40,7 +42,7 @@ void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const metada
     }
     proto_item_append_text(item, "%s%s", from, known->is_assumed ? " (assumed)" : "");
     if (known->is_assumed) {
-        value_tree_report_assumed(cursor->report, item, known->disputed_in);
+        value_tree_report_assumed(cursor->report, item, ASSUMED_NAME, known->disputed_in);
     }
     if (known->frame != 0) {
         proto_item_append_text(tree_add_generated_uint(cursor->tree, hf_learned_in, cursor->tvb, known->frame), "%s",
@@ -73,54 +75,25 @@ static const value_string type_kind_vals[] = {PERF_KINDS(BIT_ROW){0, NULL}};
 static const value_string type_timer_vals[] = {PERF_TIMERS(BIT_ROW){0, NULL}};
 static const value_string type_display_vals[] = {PERF_DISPLAYS(BIT_ROW){0, NULL}};
 
-/* Number among the bits' fields of the one whose meaning depends on the kind. */
+/* Fields of the bits. The meaning of the subtype depends on the kind. */
+#define NUM_BITS 9
 #define SUBTYPE 2
+static int hf_bits[NUM_BITS];
 
-/* Registers the fields of a counter type and its bits, PREFIX.counter.type. */
-static void register_type_fields(int proto, const char *prefix, value_type_fields *fields)
+uint32_t value_tree_read_type(buffer_cursor *cursor, int hf)
 {
-    const hf_register_info list[] = {
-        FIELD(fields->type, "Counter type", "counter.type", FT_UINT32, BASE_HEX, VALS(text_counter_type_vals),
-              "PERF_* type: size, kind and how the value is calculated"),
-        FIELD_MASKED(fields->bits[0], "Size", "counter.type.size", FT_UINT32, BASE_DEC, VALS(type_size_vals),
-                     PERF_SIZE_MASK, "Bytes of a value"),
-        FIELD_MASKED(fields->bits[1], "Kind", "counter.type.kind", FT_UINT32, BASE_DEC, VALS(type_kind_vals),
-                     PERF_KIND_MASK, "Number, counter, text or nothing"),
-        FIELD_MASKED(fields->bits[SUBTYPE], "Subtype", "counter.type.subtype", FT_UINT32, BASE_DEC, NULL,
-                     PERF_SUBTYPE_MASK, "Its meaning depends on the kind"),
-        FIELD_MASKED(fields->bits[3], "Timer", "counter.type.timer", FT_UINT32, BASE_DEC, VALS(type_timer_vals),
-                     PERF_TIMER_MASK, "Time base"),
-        FIELD_MASKED(fields->bits[4], "Delta", "counter.type.delta", FT_BOOLEAN, 32, NULL, PERF_DELTA_COUNTER,
-                     "PERF_DELTA_COUNTER: the difference of two samples"),
-        FIELD_MASKED(fields->bits[5], "Delta base", "counter.type.delta_base", FT_BOOLEAN, 32, NULL, PERF_DELTA_BASE,
-                     "PERF_DELTA_BASE: the base is a difference too"),
-        FIELD_MASKED(fields->bits[6], "Inverse", "counter.type.inverse", FT_BOOLEAN, 32, NULL, PERF_INVERSE,
-                     "PERF_INVERSE_COUNTER: 1 minus the result"),
-        FIELD_MASKED(fields->bits[7], "Multi", "counter.type.multi", FT_BOOLEAN, 32, NULL, PERF_MULTI,
-                     "PERF_MULTI_COUNTER: divided by a second value"),
-        FIELD_MASKED(fields->bits[8], "Display", "counter.type.display", FT_UINT32, BASE_DEC, VALS(type_display_vals),
-                     PERF_DISPLAY_MASK, "Suffix"),
-    };
-
-    fields_register_prefixed(proto, prefix, list, array_length(list));
-}
-
-uint32_t value_tree_read_type(buffer_cursor *cursor, const value_type_fields *fields)
-{
-    uint32_t offset = cursor->pos;
-    uint32_t type = cursor_read_u32(cursor, fields->type);
-
+    uint32_t offset = cursor->pos, type = cursor_read_u32(cursor, hf);
     const char *subtype = perf_counter_subtype_name(type);
-    proto_item *own = cursor->item;
-    proto_tree *tree = own ? proto_item_add_subtree(own, ett_counter_type) : NULL;
-    for (unsigned i = 0; tree && i < NUM_TYPE_BITS; i++) {
-        proto_item *item = proto_tree_add_item(tree, fields->bits[i], cursor->tvb, offset, 4, cursor->encoding);
+    proto_tree *tree = proto_item_add_subtree(cursor->item, ett_counter_type);
+
+    for (unsigned i = 0; tree && i < NUM_BITS; i++) {
+        proto_item *item = proto_tree_add_item(tree, hf_bits[i], cursor->tvb, offset, 4, cursor->encoding);
         if (i == SUBTYPE) {
             proto_item_append_text(item, " (%s)", subtype ? subtype : "unknown");
         }
     }
     if (perf_counter_type_find(type) == NULL && !perf_counter_type_is_text(type)) {
-        expert_report_add(cursor->report, own, EI_COUNTER_TYPE,
+        expert_report_add(cursor->report, cursor->item, EI_COUNTER_TYPE,
                           "Counter type 0x%08x is unknown, only its bits tell what it is", type);
     }
     return type;
@@ -137,9 +110,21 @@ int32_t value_tree_read_scale(buffer_cursor *cursor, int hf)
     return scale;
 }
 
+void value_tree_read_frequency(buffer_cursor *cursor, int hf)
+{
+    char text[TEXT_NUMBER_SIZE];
+    uint64_t frequency = cursor_read_u64(cursor, hf);
+
+    text_integer(text, frequency);
+    proto_item_append_text(cursor->item, " (%s Hz)", text);
+    if (frequency == 0) {
+        expert_report_add(cursor->report, cursor->item, EI_TIME, "PerfFreq is 0: rates cannot be calculated");
+    }
+}
+
 /* --- Fields ------------------------------------------------------------------------------------------------------ */
 
-void value_fields_register(int proto, const char *prefix, value_fields *fields)
+void value_fields_register(int proto, const value_tree_ops *ops)
 {
     static int *ett[] = {&ett_counter_type};
     static hf_register_info hf[] = {
@@ -158,52 +143,60 @@ void value_fields_register(int proto, const char *prefix, value_fields *fields)
                     "The sample that values are calculated from together with this one"),
         FIELD(hf_interval, "Interval", "pcq.sample.interval", FT_DOUBLE, BASE_NONE, NULL,
               "Seconds since the previous sample, by the server's clock"),
+        FIELD_MASKED(hf_bits[0], "Size", "pcq.counter.type.size", FT_UINT32, BASE_DEC, VALS(type_size_vals),
+                     PERF_SIZE_MASK, "Bytes of a value"),
+        FIELD_MASKED(hf_bits[1], "Kind", "pcq.counter.type.kind", FT_UINT32, BASE_DEC, VALS(type_kind_vals),
+                     PERF_KIND_MASK, "Number, counter, text or nothing"),
+        FIELD_MASKED(hf_bits[SUBTYPE], "Subtype", "pcq.counter.type.subtype", FT_UINT32, BASE_DEC, NULL,
+                     PERF_SUBTYPE_MASK, "Its meaning depends on the kind"),
+        FIELD_MASKED(hf_bits[3], "Timer", "pcq.counter.type.timer", FT_UINT32, BASE_DEC, VALS(type_timer_vals),
+                     PERF_TIMER_MASK, "Time base"),
+        FIELD_MASKED(hf_bits[4], "Delta", "pcq.counter.type.delta", FT_BOOLEAN, 32, NULL, PERF_DELTA_COUNTER,
+                     "PERF_DELTA_COUNTER: the difference of two samples"),
+        FIELD_MASKED(hf_bits[5], "Delta base", "pcq.counter.type.delta_base", FT_BOOLEAN, 32, NULL, PERF_DELTA_BASE,
+                     "PERF_DELTA_BASE: the base is a difference too"),
+        FIELD_MASKED(hf_bits[6], "Inverse", "pcq.counter.type.inverse", FT_BOOLEAN, 32, NULL, PERF_INVERSE,
+                     "PERF_INVERSE_COUNTER: 1 minus the result"),
+        FIELD_MASKED(hf_bits[7], "Multi", "pcq.counter.type.multi", FT_BOOLEAN, 32, NULL, PERF_MULTI,
+                     "PERF_MULTI_COUNTER: divided by a second value"),
+        FIELD_MASKED(hf_bits[8], "Display", "pcq.counter.type.display", FT_UINT32, BASE_DEC, VALS(type_display_vals),
+                     PERF_DISPLAY_MASK, "Suffix"),
     };
 
     if (hf_value == 0) {
         proto_register_field_array(proto, hf, array_length(hf));
         proto_register_subtree_array(ett, array_length(ett));
     }
-    proto_register_field_array(proto, fields->structures, (int)fields->num_structures);
-    register_type_fields(proto, prefix, &fields->types);
+    proto_register_field_array(proto, ops->structures, (int)ops->num_structures);
 }
 
 /* True if a field around the values, or an expert info, is referenced: then all structures are read. */
 static bool are_structures_referenced(const value_tree *view)
 {
-    const value_fields *fields = view->fields;
     const int shared[] = {hf_learned_in, hf_previous, hf_interval};
 
-    for (unsigned i = 0; i < fields->num_structures; i++) {
-        if (proto_field_is_referenced(view->tree, *fields->structures[i].p_id)) {
+    for (unsigned i = 0; i < view->ops->num_structures; i++) {
+        if (proto_field_is_referenced(view->tree, *view->ops->structures[i].p_id)) {
             return true;
         }
     }
     return fields_any_referenced(view->tree, shared, array_length(shared)) ||
-           fields_any_referenced(view->tree, &fields->types.type, 1) ||
-           fields_any_referenced(view->tree, fields->types.bits, NUM_TYPE_BITS) ||
-           expert_report_is_wanted(view->report, view->tree);
+           fields_any_referenced(view->tree, hf_bits, NUM_BITS) || expert_report_is_wanted(view->report, view->tree);
 }
 
-/* Returns the fields that a filter, a column or the visible tree references; without a tree expert infos alone can be. */
-static referenced_fields find_referenced_fields(const value_tree *view)
+/* Determines which fields a filter, a column or the visible tree references; without a tree expert infos alone can be. */
+static void find_referenced_fields(value_tree *view)
 {
     proto_tree *tree = view->tree;
     const int sent[] = {hf_value, hf_text, hf_raw};
     const int results[] = {hf_cooked, hf_cooked_none, view->report->expert->fields[EI_ORDER_ASSUMED].hf};
 
-    if (tree == NULL) {
-        return (referenced_fields){.structures = expert_report_is_wanted(view->report, tree)};
-    }
-    return (referenced_fields){
-        .structures = are_structures_referenced(view),
-        .visible = PTREE_DATA(tree)->visible,
-        .value = fields_any_referenced(tree, sent, array_length(sent)),
-        .path = proto_field_is_referenced(tree, hf_path),
-        .result = fields_any_referenced(tree, results, array_length(results)),
-        .watch = watch_is_wanted(tree),
-        .watched = watch_has_rows() && proto_field_is_referenced(tree, watch_hf_sum),
-    };
+    view->visible = tree && PTREE_DATA(tree)->visible;
+    view->structures = are_structures_referenced(view);
+    view->value = fields_any_referenced(tree, sent, array_length(sent));
+    view->path = proto_field_is_referenced(tree, hf_path);
+    view->result = fields_any_referenced(tree, results, array_length(results));
+    view->watch = watch_is_wanted(tree);
 }
 
 /* --- Values ------------------------------------------------------------------------------------------------------ */
@@ -214,15 +207,15 @@ bool value_tree_has_room(value_tree *view, uint32_t items)
     return !view->is_full;
 }
 
-void value_tree_show_sent(const value_tree *view, proto_tree *tree)
+void value_tree_add_sent(const value_tree *view, proto_tree *tree)
 {
     value_stream *stream = view->stream;
     const counter_value *at = &stream->at;
 
-    if (!view->referenced.value) {
+    if (!view->value) {
         return;
     }
-    if (at->is_text) {
+    if (at->counter->is_text) {
         proto_tree_add_string(tree, hf_text, view->tvb, at->offset, at->size, value_stream_text(stream, TEXT_WHOLE));
     } else if (at->is_number) {
         proto_tree_add_uint64(tree, hf_value, view->tvb, at->offset, at->raw.size, at->raw.value);
@@ -231,120 +224,90 @@ void value_tree_show_sent(const value_tree *view, proto_tree *tree)
     }
 }
 
-/* A value, as far as fields of it are referenced. */
-typedef struct {
-    const char *words; /* for people; NULL if the tree is not visible */
-    perf_result result;
-    bool has_formula;
-} value_meaning;
-
-/* Smallest integer that Wireshark shows with an exponent as a double, which soon does not hold all digits. */
-#define LARGE_NUMBER 1000000000000000
-
-/* Adds "Calculated value: 12.4 % = FORMULA (note)". Without a formula the number that Wireshark makes of it mostly will do: the structure's
- * label has it with its unit, and a label of its own costs as much as all others of the value. Labels are put together before they are
- * given: printf is slow with short parts. */
-static proto_item *add_labelled_result(proto_tree *tree, value_stream *stream, const value_meaning *what)
+/* Shows the result, or the reason for none. `words`: the value for people, NULL if the tree is not visible; `formula`: "": none. Without words the
+ * number that Wireshark makes of it does. */
+static void show_result(const value_tree *view, proto_tree *tree, const perf_result *result, const char *words,
+                        const char *formula)
 {
-    char label[1024]; /* room for formula, words and notes */
-    const char *note = stream->at.counter->type->note;
-    char *end = perf_put_text(perf_put_text(label, "Calculated value: "), what->words);
-    end = perf_put_text(end, format_assumed_mark(stream));
-    end = what->has_formula ? value_stream_format_formula(stream, perf_put_text(end, " = ")) : end;
-    end = *note ? perf_put_text(perf_put_text(perf_put_text(end, " ("), note), ")") : end;
-    *end = '\0';
-    return proto_tree_add_double_format(tree, hf_cooked, stream->response.tvb, 0, 0, what->result.value, "%s", label);
-}
-
-/* Shows the result, or the reason for none, with formula and note as far as there are any. */
-static void show_result(proto_tree *tree, value_stream *stream, const value_meaning *what)
-{
-    const perf_counter_type *type = stream->at.counter->type;
-    char formula[512];
     proto_item *item;
 
-    if (what->result.none != PERF_NO_RESULT_OK) {
-        item = proto_tree_add_uint(tree, hf_cooked_none, stream->response.tvb, 0, 0, what->result.none);
-        if (what->has_formula) {
-            value_stream_format_formula(stream, formula);
+    if (result->none != PERF_NO_RESULT_OK) {
+        item = proto_tree_add_uint(tree, hf_cooked_none, view->tvb, 0, 0, result->none);
+        if (*formula) {
             proto_item_append_text(item, ", %s", formula);
         }
-    } else if (what->has_formula ||
-               (what->words && (type->hex || *type->note ||
-                                (type->kind == PERF_KIND_NUMBER && stream->at.raw.value >= LARGE_NUMBER)))) {
-        item = add_labelled_result(tree, stream, what);
+    } else if (words) {
+        const char *note = view->stream->at.counter->type->note;
+        item =
+            proto_tree_add_double_format(tree, hf_cooked, view->tvb, 0, 0, result->value,
+                                         "Calculated value: %s%s%s%s%s%s%s", words, format_assumed_mark(view->stream),
+                                         *formula ? " = " : "", formula, *note ? " (" : "", note, *note ? ")" : "");
     } else {
-        item = proto_tree_add_double(tree, hf_cooked, stream->response.tvb, 0, 0, what->result.value);
+        item = proto_tree_add_double(tree, hf_cooked, view->tvb, 0, 0, result->value);
     }
     proto_item_set_generated(item);
 }
 
 /* Shows the field of a watched counter, for a column or graph of it alone, since pcq.cooked has all values of the packet: "cpu: 12.4 % =
  * \\SRV\Processor(_Total)\% Processor Time". */
-static void show_watched(value_tree *view, proto_tree *tree)
+static void show_watched(const value_tree *view, proto_tree *tree)
 {
     value_stream *stream = view->stream;
     const char *path = value_stream_path(stream);
-    watched_counter *const *row = watch_rows_of(path);
-    perf_result result = *row ? value_stream_result(stream) : (perf_result){0, PERF_NO_RESULT_OK};
 
-    for (; *row && result.none == PERF_NO_RESULT_OK && tree_items_left(tree) > 0; row++) {
+    for (watched_counter *const *row = watch_rows_of(path); *row && tree_items_left(tree) > 0; row++) {
+        const perf_result result = value_stream_result(stream);
+        if (result.none != PERF_NO_RESULT_OK) {
+            return;
+        }
         proto_item *item = proto_tree_add_double(tree, (*row)->hf, view->tvb, 0, 0, result.value);
         proto_item_set_generated(item);
-        if (view->referenced.visible) {
+        if (view->visible) {
             proto_item_set_text(item, "%s: %s%s = %s", (*row)->name, value_stream_format(stream, &result),
                                 format_assumed_mark(stream), path);
         }
     }
 }
 
-/* Reports why the current value is assumed, each reason once for a response. */
-static void report_assumed(value_tree *view)
-{
-    assumed_reason reason = value_stream_assumed_reason(view->stream);
-
-    if (reason != ASSUMED_NONE && !(view->reported & 1U << reason)) {
-        view->reported |= 1U << reason;
-        expert_report_add(view->report, proto_tree_get_parent(view->tree), EI_ORDER_ASSUMED, "Assumed: %s",
-                          assumed_reason_texts[reason]);
-    }
-}
-
-proto_tree *value_tree_show(value_tree *view, proto_tree *tree, const value_structure *structure)
+/* Labels the structure of the current value "Counter data: PATH = WORDS". `path`: NULL: not known. */
+static void label_value(const value_tree *view, proto_item *item, int hf, const char *path, const char *words)
 {
     value_stream *stream = view->stream;
-    bool has_result = view->referenced.result && !stream->at.is_text;
-    const char *path = view->referenced.path ? value_stream_path(stream) : NULL;
-    value_meaning what = {0};
+    uint32_t id = stream->at.counter->id;
+    const char *whose = path || id == PERF_NO_ID ? path : wmem_strdup_printf(stream->pool, "#%u", id);
 
-    if (has_result) {
-        what.result = value_stream_result(stream);
+    proto_item_set_text(item, "%s: %s%s%s%s", proto_registrar_get_name(hf), whose ? whose : "", whose ? " = " : "",
+                        words, format_assumed_mark(stream));
+}
+
+proto_tree *value_tree_add_value(value_tree *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size)
+{
+    value_stream *stream = view->stream;
+    const char *path = view->path ? value_stream_path(stream) : NULL, *words = NULL;
+    perf_result result = {0, PERF_NO_RESULT_NO_FORMULA};
+    char formula[VALUE_FORMULA_SIZE];
+
+    *formula = '\0';
+    if (view->result) {
+        result = value_stream_result(stream);
+        value_tree_report_assumed(view->report, proto_tree_get_parent(view->tree), value_stream_assumed_reason(stream),
+                                  0);
     }
-    if (has_result || view->referenced.visible) {
-        report_assumed(view);
+    if (view->visible) {
+        words = value_stream_format(stream, &result);
+        value_stream_format_formula(stream, formula);
     }
-    if (view->referenced.visible) {
-        what.words = value_stream_format(stream, &what.result);
-        what.has_formula = structure && has_result && value_stream_has_formula(stream);
-    }
-    if (structure) {
-        uint32_t id = stream->at.counter->id;
-        const char *whose = path                             ? path
-                            : id != PERF_NO_ID && what.words ? wmem_strdup_printf(stream->pool, "#%u", id)
-                                                             : "";
-        proto_item *item =
-            proto_tree_add_item(tree, structure->hf, view->tvb, (int)structure->offset, (int)structure->size, ENC_NA);
-        if (what.words) { /* given at once: to append to a label costs as much again */
-            proto_item_set_text(item, "%s",
-                                wmem_strconcat(stream->pool, proto_registrar_get_name(structure->hf), ": ", whose,
-                                               *whose ? " = " : "", what.words, format_assumed_mark(stream), NULL));
+    if (hf > 0) {
+        proto_item *item = proto_tree_add_item(tree, hf, view->tvb, (int)offset, (int)size, ENC_NA);
+        if (words) {
+            label_value(view, item, hf, path, words);
         }
-        tree = proto_item_add_subtree(item, structure->ett);
+        tree = proto_item_add_subtree(item, ett);
     }
-    if (has_result) {
-        show_result(tree, stream, &what);
+    if (view->result && !stream->at.counter->is_text) {
+        show_result(view, tree, &result, words, formula);
     }
-    if (view->referenced.watch && !stream->at.is_text) {
+    if (view->watch) {
         show_watched(view, tree);
     }
     if (path) {
@@ -353,24 +316,17 @@ proto_tree *value_tree_show(value_tree *view, proto_tree *tree, const value_stru
     return tree;
 }
 
-void value_tree_show_flat(value_tree *view)
-{
-    while (view->stream && value_tree_has_room(view, ITEMS_OF_FLAT_VALUE) && value_stream_next(view->stream)) {
-        value_tree_show_sent(view, view->tree);
-        value_tree_show(view, view->tree, NULL);
-    }
-}
-
-void value_tree_show_previous(const value_tree *view, proto_tree *tree)
+void value_tree_add_previous(const value_tree *view, proto_tree *tree)
 {
     const value_stream *stream = view->stream;
 
     if (stream->before.table) {
         char text[TEXT_NUMBER_SIZE];
-        tree_add_generated_uint(tree, hf_previous, view->tvb, stream->before.sample->frame);
-        g_ascii_formatd(text, sizeof text, "%.3f", stream->interval);
+        double interval = perf_interval(&stream->now.table->clocks, &stream->before.table->clocks);
+        tree_add_generated_uint(tree, hf_previous, view->tvb, stream->response.sample->previous->frame);
+        g_ascii_formatd(text, sizeof text, "%.3f", interval);
         proto_item_set_generated(
-            proto_tree_add_double_format_value(tree, hf_interval, view->tvb, 0, 0, stream->interval, "%s s", text));
+            proto_tree_add_double_format_value(tree, hf_interval, view->tvb, 0, 0, interval, "%s s", text));
     }
 }
 
@@ -382,74 +338,58 @@ void value_tree_show_previous(const value_tree *view, proto_tree *tree)
 /* Values of a response that are compared with the watched counters: each packet of the list costs as much. */
 #define MAX_WATCHED_THROUGH 1000
 
-/* Writes "cpu 12.4 %, gpu 0.4 % to 10.9 %, 7 values" for watched counters. Returns how many values that covers; 0: no text. */
-static unsigned format_watched(wmem_strbuf_t *text, wmem_allocator_t *pool, const counter_response *response)
+/* Returns "cpu 12.4 %, gpu 0.4 % to 10.9 %, 7 values" for watched counters, NULL: there is none. `covered`: values that it stands for. */
+static const char *format_watched(wmem_allocator_t *pool, const counter_response *response, unsigned *covered)
 {
-    unsigned covered;
-    const char **words = watch_sum_up(value_stream_begin(pool, response), MAX_WATCHED_THROUGH, " ", &covered);
+    wmem_strbuf_t *text = wmem_strbuf_new(pool, "");
+    const char **words = watch_sum_up(value_stream_begin(pool, response), MAX_WATCHED_THROUGH, " ", covered);
 
     for (unsigned i = 0; words[i]; i++) {
         wmem_strbuf_append_printf(text, "%s%s", i > 0 ? ", " : "", words[i]);
     }
-    if (covered > 0 && response->table->values > MAX_WATCHED_THROUGH) {
+    if (response->table->values > MAX_WATCHED_THROUGH) {
         wmem_strbuf_append_printf(text, " (of the first %u values)", MAX_WATCHED_THROUGH);
     }
-    return covered;
+    return *covered > 0 ? wmem_strbuf_get_str(text) : NULL;
 }
 
 /* Returns the row that stands for the group in the Info column: _Total, else the first of the series' first sample, else the group's first. */
 static uint32_t find_info_row(const value_stream *stream)
 {
-    static const uint8_t little_endian[] = {'_', 0, 'T', 0, 'o', 0, 't', 0, 'a', 0, 'l', 0};
-    static const uint8_t big_endian[] = {0, '_', 0, 'T', 0, 'o', 0, 't', 0, 'a', 0, 'l'};
-    static const uint8_t bytes[] = {'_', 'T', 'o', 't', 'a', 'l'};
+    static const uint8_t total[] = {'_', 0, 'T', 0, 'o', 0, 't', 0, 'a', 0, 'l', 0};
     const perf_table *table = stream->now.table;
-    const sample_series *series = stream->response.sample ? stream->response.sample->series : NULL;
-    bool is_wide = perf_group_has_wide_names(stream->group);
-    uint32_t row = perf_table_find_row(table, stream->group,
-                                       !is_wide                 ? bytes
-                                       : table->big_endian_text ? big_endian
-                                                                : little_endian,
-                                       is_wide ? sizeof big_endian : sizeof bytes);
+    const state_sample *sample = stream->response.sample;
+    uint32_t row = perf_table_find_row(table, stream->group, total, sizeof total);
 
-    if (row == PERF_NO_ID && series && series->first_row) {
-        row = perf_table_find_row(table, stream->group, series->first_row, series->first_row_size);
+    if (row == PERF_NO_ID && sample && sample->series->first_row) {
+        row = perf_table_find_row(table, stream->group, sample->series->first_row, sample->series->first_row_size);
     }
     return row == PERF_NO_ID ? 0 : row;
 }
 
-/* Goes to the value that stands for a response: in the first sound group, of the first counter that is no base. Returns false if there is
- * none. */
-static bool go_to_info_value(value_stream *stream)
-{
-    perf_table *table = stream->now.table;
-
-    if (table->first_group == PERF_NO_GROUP) {
-        return false;
-    }
-    value_stream_enter(stream, &table->groups[table->first_group]);
-    uint32_t row = find_info_row(stream);
-    for (uint32_t column = 0; column < stream->group->columns; column++) {
-        const counter_value *at = value_stream_go_to(stream, row, column);
-        const perf_counter_type *type = at ? at->counter->type : NULL;
-        if (at && !(type && type->kind == PERF_KIND_BASE)) {
-            return true;
-        }
-    }
-    return value_stream_go_to(stream, row, 0) != NULL;
-}
-
-/* Returns "\Processor(_Total)\% Processor Time = 12.4 %" with its mark, of the value of go_to_info_value(); NULL: none, or without a path. */
+/* Returns "\Processor(_Total)\% Processor Time = 12.4 %" with its mark, of the first sound group's first counter that is no base; NULL: there is
+ * none, or it has no path. */
 static const char *format_info_value(wmem_allocator_t *pool, const counter_response *response)
 {
     value_stream *stream = value_stream_begin(pool, response);
-    const char *path = go_to_info_value(stream) ? value_stream_path(stream) : NULL;
+    const perf_table *table = response->table;
+    bool is_found = false;
 
+    if (table->first_group == PERF_NO_GROUP) {
+        return NULL;
+    }
+    value_stream_enter(stream, &table->groups[table->first_group]);
+    uint32_t row = find_info_row(stream);
+    for (uint32_t column = 0; column < stream->group->columns && !is_found; column++) {
+        const counter_value *at = value_stream_go_to(stream, row, column);
+        is_found = at && !(at->counter->type && at->counter->type->kind == PERF_KIND_BASE);
+    }
+    const char *path = is_found ? value_stream_path(stream) : NULL;
     if (path == NULL) {
         return NULL;
     }
     path = text_cut(pool, path + strlen("\\\\") + strlen(stream->computer), MAX_INFO_PATH);
-    perf_result result = stream->at.is_text ? (perf_result){0, PERF_NO_RESULT_OK} : value_stream_result(stream);
+    const perf_result result = value_stream_result(stream);
     const char *words = value_stream_format(stream, &result);
     return wmem_strconcat(pool, path, " = ", words, format_assumed_mark(stream), NULL);
 }
@@ -457,12 +397,15 @@ static const char *format_info_value(wmem_allocator_t *pool, const counter_respo
 const char *value_tree_format_info(wmem_allocator_t *pool, const counter_response *response, const char *failed,
                                    const char *part)
 {
-    wmem_strbuf_t *watched = wmem_strbuf_new(pool, "");
     const perf_table *table = response->table;
     uint64_t count = table->values;
-    unsigned shown = count > 0 && watch_has_rows() ? format_watched(watched, pool, response) : 0;
-    const char *head = shown > 0 || count == 0 ? wmem_strbuf_get_str(watched) : format_info_value(pool, response);
-    shown += shown == 0 && count > 0 && head;
+    unsigned shown = 0;
+    const char *head = watch_has_rows() ? format_watched(pool, response, &shown) : NULL;
+
+    if (head == NULL) {
+        head = format_info_value(pool, response);
+        shown = head != NULL;
+    }
     const char *more = count == 0 && !failed ? "no value"
                        : count == shown      ? ""
                                              : text_counted(pool, count - shown, shown > 0 ? "more value" : "value");
@@ -472,22 +415,10 @@ const char *value_tree_format_info(wmem_allocator_t *pool, const counter_respons
                           text_counted(pool, table->size, "byte"), ")", NULL);
 }
 
-void value_tree_read_frequency(buffer_cursor *cursor, int hf)
-{
-    char text[TEXT_NUMBER_SIZE];
-    uint64_t frequency = cursor_read_u64(cursor, hf);
-
-    text_integer(text, frequency);
-    proto_item_append_text(cursor->item, " (%s Hz)", text);
-    if (frequency == 0) {
-        expert_report_add(cursor->report, cursor->item, EI_TIME, "PerfFreq is 0: rates cannot be calculated");
-    }
-}
-
 /* --- A response -------------------------------------------------------------------------------------------------- */
 
 /* Shows "Watched: gpu = 0.4 % to 10.9 %, 7 values" for each watched counter. */
-static void show_watched_sums(value_tree *view, const counter_response *response)
+static void show_watched_sums(const value_tree *view, const counter_response *response)
 {
     unsigned covered;
     const char **words =
@@ -498,18 +429,127 @@ static void show_watched_sums(value_tree *view, const counter_response *response
     }
 }
 
-bool value_tree_begin(value_tree *view, const counter_response *response)
-{
-    const referenced_fields none = {0};
+/* Items that a group, a row and a value take at most in the tree, with names that are known from elsewhere; and a value alone. */
+#define ITEMS_OF_GROUP 24
+#define ITEMS_OF_ROW 12
+#define ITEMS_OF_VALUE 8
+#define ITEMS_OF_FLAT_VALUE 3
 
-    ws_assert(view->tvb && view->fields && view->report);
-    view->referenced = find_referenced_fields(view);
-    if (memcmp(&view->referenced, &none, sizeof none) == 0) {
-        return false;
+#define FAULT_ID(name, class, text) EI_##class,
+#define FAULT_TEXT(name, class, text) text,
+static const expert_id fault_ids[] = {PERF_TABLE_FAULTS(FAULT_ID)};
+static const char *const fault_texts[] = {PERF_TABLE_FAULTS(FAULT_TEXT)};
+
+/* Reports a fault of the table at `item`, NULL: the packet. */
+static void report_fault(const value_tree *view, proto_item *item, const perf_table_fault *fault)
+{
+    const char *text =
+        wmem_strdup_printf(view->report->pinfo->pool, fault_texts[fault->kind], fault->stated, fault->found);
+
+    expert_report_add(view->report, item, fault_ids[fault->kind], "At offset %u: %s", fault->offset, text);
+}
+
+/* Reports the faults of a group, or of the response, at `item`. */
+static void report_table_faults(const value_tree *view, uint32_t group, proto_item *item)
+{
+    for (uint32_t i = 0; i < view->table->num_faults; i++) {
+        if (view->table->faults[i].group == group) {
+            report_fault(view, item, &view->table->faults[i]);
+        }
     }
-    view->stream = value_stream_begin(view->report->pinfo->pool, response);
-    if (view->referenced.watched) {
-        show_watched_sums(view, response);
+}
+
+void value_tree_enter(const value_tree *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size,
+                      buffer_cursor *cursor)
+{
+    buffer_cursor outer;
+
+    cursor_init(&outer, view->tvb, tree, view->report, view->table->big_endian ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN);
+    outer.pos = offset;
+    cursor_enter(&outer, hf, ett, size, cursor);
+}
+
+/* Shows a row with its values, as far as the packet's tree has room. */
+static void show_table_row(value_tree *view, const perf_group *group, uint32_t row, proto_tree *group_tree)
+{
+    value_stream *stream = view->stream;
+
+    stream->at.row = row;
+    proto_tree *tree = view->ops->show_row(view, group, row, group_tree);
+    for (uint32_t column = 0; column < group->columns; column++, view->values_seen++) {
+        const counter_value *at = value_stream_go_to(stream, row, column);
+        if (stream->bytes_left == 0 || !value_tree_has_room(view, ITEMS_OF_VALUE)) {
+            break;
+        }
+        if (at) {
+            view->ops->show_value(view, tree);
+        }
     }
-    return true;
+}
+
+/* Shows a group with its rows, as far as the packet's tree has room, and reports its faults. */
+static void show_table_group(value_tree *view, uint32_t number, bool is_news_wanted)
+{
+    perf_group *group = perf_table_group(view->table, number);
+    proto_tree *tree = NULL;
+
+    value_stream_enter(view->stream, group);
+    if (value_tree_has_room(view, ITEMS_OF_GROUP)) {
+        tree = view->ops->show_group(view, group);
+    }
+    proto_item *item = proto_tree_get_parent(tree ? tree : view->tree);
+    if (is_news_wanted && view->ops->report_news) {
+        view->ops->report_news(view, item);
+    }
+    for (uint32_t row = 0; row < group->rows && value_tree_has_room(view, ITEMS_OF_ROW); row++) {
+        show_table_row(view, group, row, tree);
+    }
+    report_table_faults(view, number, item);
+}
+
+/* Shows header and groups, for cursor_try(), and reports how many values the packet's tree had no room for. */
+static void show_table(void *data)
+{
+    value_tree *view = data;
+    bool is_news_wanted = expert_report_is_wanted(view->report, view->tree);
+    proto_item *header = view->ops->show_header(view), *parent = proto_tree_get_parent(view->tree);
+
+    report_table_faults(view, PERF_NO_GROUP, header ? header : parent);
+    for (uint32_t i = 0; i < view->table->num_groups; i++) {
+        show_table_group(view, i, is_news_wanted);
+    }
+    uint64_t hidden = view->table->values - view->values_seen;
+    if (view->is_full || hidden > 0) {
+        expert_report_add(view->report, parent, EI_NOT_SHOWN,
+                          "%" PRIu64 " of %" PRIu64 " values, and other structures, are not shown, a packet's tree is "
+                          "limited; they are kept and calculated with",
+                          hidden, view->table->values);
+    }
+}
+
+void value_tree_show(proto_tree *tree, expert_report *report, const counter_response *response,
+                     const value_tree_ops *ops)
+{
+    value_tree view = {.ops = ops, .tvb = response->tvb, .tree = tree, .report = report, .table = response->table};
+    buffer_cursor cursor;
+
+    find_referenced_fields(&view);
+    if (watch_has_rows() && proto_field_is_referenced(tree, watch_hf_sum)) {
+        show_watched_sums(&view, response);
+    }
+    if (view.structures || view.value || view.path || view.result || view.watch) {
+        view.stream = value_stream_begin(report->pinfo->pool, response);
+    }
+    if (view.structures) {
+        cursor_init(&cursor, response->tvb, tree, report, ENC_NA);
+        cursor_try(&cursor, show_table, &view);
+        return;
+    }
+    for (uint32_t i = 0; i < view.table->num_faults; i++) {
+        report_fault(&view, proto_tree_get_parent(tree), &view.table->faults[i]);
+    }
+    while (view.stream && value_tree_has_room(&view, ITEMS_OF_FLAT_VALUE) && value_stream_next(view.stream)) {
+        value_tree_add_sent(&view, tree);
+        value_tree_add_value(&view, tree, 0, 0, 0, 0);
+    }
 }

@@ -1,6 +1,6 @@
 /* value-tree.h
- * Values in the tree and in the Info column, for both protocols: names and types that are known from elsewhere, values with path, result and
- * formula.
+ * Counter data in the tree and in the Info column, for both protocols: header, groups, rows and values of a response's table, in one loop;
+ * names and types that are known from elsewhere. A protocol has a function for each of its structures.
  *
  * Texts are made only if a field that has them is referenced.
  *
@@ -12,17 +12,75 @@
 #include "tree/cursor.h"
 #include "state/metadata.h"
 
+/* --- A response -------------------------------------------------------------------------------------------------- */
+
+typedef struct value_tree_ops value_tree_ops;
+
+/* A response in the tree. */
+typedef struct {
+    const value_tree_ops *ops;
+    tvbuff_t *tvb;
+    proto_tree *tree; /* of the response's data */
+    expert_report *report;
+    perf_table *table;
+    value_stream *stream; /* NULL: no field is referenced */
+    bool is_full;         /* the packet's tree has no room for more */
+    uint64_t values_seen; /* cells that were shown, or have no value */
+
+    /* a filter, a column or the visible tree references: */
+    bool visible;    /* all: the tree is shown or printed */
+    bool structures; /* fields around values */
+    bool value;      /* a value as it was sent: number, text or bytes */
+    bool path;
+    bool result; /* or its reason for none, or that it is assumed */
+    bool watch;  /* a field of a watched counter */
+} value_tree;
+
+/* A protocol's fields and functions. Each function adds one structure to the tree. Rows and values are those of the stream. */
+struct value_tree_ops {
+    hf_register_info *structures; /* fields around the values */
+    unsigned num_structures;
+    /* Shows the header. Returns its item, NULL without a tree. */
+    proto_item *(*show_header)(value_tree *view);
+    /* Shows a group with its columns. Returns its tree. */
+    proto_tree *(*show_group)(value_tree *view, const perf_group *group);
+    /* Reports what is new in a group since the sample before. NULL: nothing. */
+    void (*report_news)(value_tree *view, proto_item *item);
+    /* Shows a row in the group's tree. Returns the tree that its values are in. */
+    proto_tree *(*show_row)(value_tree *view, const perf_group *group, uint32_t row, proto_tree *tree);
+    /* Shows the stream's value in the row's tree. */
+    void (*show_value)(value_tree *view, proto_tree *tree);
+};
+
+/* Shows a response in `tree`, as far as fields of it are referenced (values alone, if no structure is), and reports its faults. */
+void value_tree_show(proto_tree *tree, expert_report *report, const counter_response *response,
+                     const value_tree_ops *ops);
+
+/* Adds the node of a structure at `offset` to `tree`. `cursor`: at its first byte, for reading its fields. */
+void value_tree_enter(const value_tree *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size,
+                      buffer_cursor *cursor);
+
+/* Returns false if the packet's tree has no room for `items` more: Wireshark stops a tree at a million, visible or not. Changes: once it is
+ * full it stays so. */
+bool value_tree_has_room(value_tree *view, uint32_t items);
+
+/* Adds the structure of the stream's current value to `tree`, labelled with path and words, and in it path and result with its formula.
+ * `hf`: 0: these fields alone. Returns the structure's tree, else `tree`. Reports why the value is assumed. */
+proto_tree *value_tree_add_value(value_tree *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size);
+
+/* Adds the current value as it was sent: number, text, or at most 1024 bytes; nothing if no such field is referenced. */
+void value_tree_add_sent(const value_tree *view, proto_tree *tree);
+
+/* Adds the frame of the sample before, if there is one, and the time between by the server's clock; once for a response or object. */
+void value_tree_add_previous(const value_tree *view, proto_tree *tree);
+
 /* --- Fields ------------------------------------------------------------------------------------------------------ */
 
-/* Fields of a counter type, PREFIX.counter.type, and of its bits. */
-#define NUM_TYPE_BITS 9
-typedef struct {
-    int type;
-    int bits[NUM_TYPE_BITS];
-} value_type_fields;
+/* Registers the fields of values, which have one name in both protocols (pcq.path, pcq.cooked ...), once, and a protocol's own around them. */
+void value_fields_register(int proto, const value_tree_ops *ops);
 
 /* Reads a counter type, with its bits in a subtree, and returns it. Reports an unknown one. */
-uint32_t value_tree_read_type(buffer_cursor *cursor, const value_type_fields *fields);
+uint32_t value_tree_read_type(buffer_cursor *cursor, int hf);
 
 /* Reads DefaultScale. Reports one outside its range. */
 int32_t value_tree_read_scale(buffer_cursor *cursor, int hf);
@@ -38,75 +96,9 @@ const char *value_tree_add_name(buffer_cursor *cursor, int hf, state_server *ser
  * one. Needs: known->entry. Changes: the item is generated. */
 void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const metadata_result *known);
 
-/* Reports, once for a packet, that a name or type is assumed. `disputed_in`: frame that has another one, 0: none is known. */
-void value_tree_report_assumed(expert_report *report, proto_item *item, uint32_t disputed_in);
-
-/* Each protocol's own fields; those of values have one name in both (pcq.path, pcq.cooked ...). */
-typedef struct {
-    value_type_fields types;      /* of counters */
-    hf_register_info *structures; /* around the values */
-    unsigned num_structures;
-} value_fields;
-
-/* Registers a protocol's fields: `structures` with their full names, `types` with the prefix; the first time also those that both have. */
-void value_fields_register(int proto, const char *prefix, value_fields *fields);
-
-/* Fields that a filter, a column or the visible tree references. Determined once for each response. */
-typedef struct {
-    bool visible;    /* the tree is shown or printed */
-    bool structures; /* around values */
-    bool value;      /* as it was sent: number, text or bytes */
-    bool path;
-    bool result;  /* or its reason for none, or that it is assumed */
-    bool watch;   /* a field of a watched counter */
-    bool watched; /* the sum of each watched counter */
-} referenced_fields;
-
-/* --- A response -------------------------------------------------------------------------------------------------- */
-
-/* Values of one response in the tree. The first four members are set by the caller. */
-typedef struct {
-    tvbuff_t *tvb;
-    proto_tree *tree; /* of the response's data */
-    expert_report *report;
-    const value_fields *fields;
-    referenced_fields referenced;
-    value_stream *stream; /* NULL: no field is referenced */
-    unsigned reported;    /* a bit for each assumed_reason that was reported */
-    bool is_full;         /* the packet's tree has no room for more */
-} value_tree;
-
-/* Begins the stream of a response, and shows the sums of watched counters. Returns false, without a stream, if no field is referenced. */
-bool value_tree_begin(value_tree *view, const counter_response *response);
-
-/* Returns false if the packet's tree has no room for `items` more: Wireshark stops a tree at a million, visible or not. Changes: once it is
- * full it stays so. */
-bool value_tree_has_room(value_tree *view, uint32_t items);
-
-/* Shows the values alone, side by side, for filters and columns; nothing without a stream. */
-#define ITEMS_OF_FLAT_VALUE 3
-void value_tree_show_flat(value_tree *view);
-
-/* Items that a value takes at most, without watched counters. */
-#define ITEMS_OF_VALUE 8
-
-/* Place of a value, and the field and subtree of its structure. */
-typedef struct {
-    int hf;
-    int ett;
-    uint32_t offset;
-    uint32_t size;
-} value_structure;
-
-/* Shows the stream's current value in `tree`: a structure labelled with path and words, and in it path and result with its formula.
- * `structure`: NULL for the fields alone. Returns the structure's tree, else `tree`. Reports why the value is assumed. */
-proto_tree *value_tree_show(value_tree *view, proto_tree *tree, const value_structure *structure);
-
-/* Shows the current value as it was sent: number, text, or at most 1024 bytes; nothing if no such field is referenced. */
-void value_tree_show_sent(const value_tree *view, proto_tree *tree);
-
-/* Shows the frame of the sample before, if there is one, and the time between by the server's clock; once for a response or object. */
-void value_tree_show_previous(const value_tree *view, proto_tree *tree);
+/* Reports why something is assumed, each reason once for a packet; nothing for ASSUMED_NONE. `disputed_in`: frame that has another name
+ * or type, 0: none is known. */
+void value_tree_report_assumed(expert_report *report, proto_item *item, assumed_reason reason, uint32_t disputed_in);
 
 /* Returns a text for the Info column: "cpu 12.4 %, memory 61 %, 238 more values; 1 failed: ... (7 blocks, 7,168 bytes)". Watched counters are
  * first, else one value that stays the same from packet to packet. `failed`: a text, may be NULL; `part`: "block" or "object". */

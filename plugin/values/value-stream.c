@@ -6,37 +6,20 @@
 #include "values/value-stream.h"
 
 #include "perf/parse.h"
-#include "values/value-ops.h"
+#include "state/metadata.h"
+#include "state/samples.h"
+#include "text/text.h"
 
 #define ASSUMED_TEXT(name, sentence) [ASSUMED_##name] = sentence,
 const char *const assumed_reason_texts[NUM_ASSUMED_REASONS] = {ASSUMED_REASONS(ASSUMED_TEXT)};
 
 /* --- Samples ------------------------------------------------------------------------------------------------------ */
 
-perf_table *value_response_get_table(wmem_allocator_t *pool, const value_ops *ops, state_sample *sample,
-                                     bool is_current, tvbuff_t *tvb)
-{
-    uint32_t size = tvb_captured_length(tvb);
-    perf_table *table = sample ? sample_get_table(sample, is_current, pool) : NULL;
-
-    return table ? table
-                 : sample_read_table(pool, ops->is_block, size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL, size,
-                                     tvb_reported_length(tvb));
-}
-
-/* True if the response was sampled before the one in front of it in its series: calls at the same time are answered in any order. */
-static bool is_overtaken(const counter_response *response, const perf_table *table, const state_sample *before,
-                         const perf_table *table_before)
-{
-    bool overlaps = response->request_frame > 0 && response->request_frame < before->frame;
-
-    return overlaps && perf_is_older(&table->clocks, &table_before->clocks);
-}
-
-/* Finds the sample to compare with. Changes: `before` with the interval and clocks, or else `why_no_before`. */
+/* Finds the sample to compare with. Changes: `before` with its clocks, or else `why_no_before`. */
 static void find_sample_before(value_stream *stream)
 {
     const counter_response *response = &stream->response;
+    const perf_point *clocks = &stream->now.table->clocks;
     state_sample *before = response->sample ? response->sample->previous : NULL;
     perf_table *table = before ? sample_get_table(before, /* is_current */ false, stream->pool) : NULL;
 
@@ -45,12 +28,12 @@ static void find_sample_before(value_stream *stream)
                                 : response->sample      ? PERF_NO_RESULT_FIRST_SAMPLE
                                 : response->is_repeated ? PERF_NO_RESULT_REPEATED
                                                         : PERF_NO_RESULT_NOT_COMPARABLE;
-    } else if (is_overtaken(response, stream->now.table, before, table)) {
+    } else if (response->request_frame > 0 && response->request_frame < before->frame &&
+               perf_is_older(clocks, &table->clocks)) { /* calls at the same time are answered in any order */
         stream->why_no_before = PERF_NO_RESULT_OVERTAKEN;
     } else {
-        stream->before = (parsed_sample){.table = table, .sample = before};
-        stream->interval = perf_interval(&stream->now.table->clocks, &table->clocks);
-        stream->do_clocks_differ = perf_clocks_differ(&stream->now.table->clocks, &table->clocks, stream->interval);
+        stream->before.table = table;
+        stream->do_clocks_differ = perf_clocks_differ(clocks, &table->clocks, perf_interval(clocks, &table->clocks));
         stream->operands.previous = table->clocks;
     }
 }
@@ -62,16 +45,12 @@ value_stream *value_stream_begin(wmem_allocator_t *pool, const counter_response 
     ws_assert(response->ops && response->server && response->tvb && response->table);
     stream->pool = pool;
     stream->response = *response;
-    stream->now = (parsed_sample){.table = response->table, .sample = response->sample};
+    stream->now.table = response->table;
     stream->bytes_left = response->table->size;
     stream->path = wmem_strbuf_new(pool, NULL);
     stream->operands.current = response->table->clocks;
     find_sample_before(stream);
     response->ops->begin(stream);
-    if (stream->computer == NULL || *stream->computer == '\0') {
-        stream->computer = response->server->text;
-    }
-    stream->computer = text_cut(pool, stream->computer, TEXT_NAME_MAX);
     return stream;
 }
 
@@ -79,43 +58,73 @@ value_stream *value_stream_begin(wmem_allocator_t *pool, const counter_response 
 
 void value_stream_enter(value_stream *stream, perf_group *group)
 {
+    bool is_block = stream->response.ops->is_block;
+    bool is_failed = !is_block && group->type == PERF_ERROR_RETURN;
+    bool is_empty = !is_block && group->is_sound && (group->rows == 0 || group->columns == 0);
+
+    stream->operands.is_assumed = false;
     stream->group = group;
     stream->group_before = NULL;
-    stream->is_group_before_known = stream->are_numbers_known = stream->has_numbered_names = false;
+    stream->is_group_before_known = false;
     stream->assumed = stream->response.is_malformed || !group->is_sound ? ASSUMED_RESPONSE : ASSUMED_NONE;
     stream->identifier = NULL;
     stream->set_label = stream->instance_label = NULL;
     stream->columns = NULL;
     stream->instance_row = stream->prefix_row = stream->judged_row = stream->matched_row = UINT32_MAX;
-    stream->at.row = 0;
-    stream->at.column = UINT32_MAX; /* go_to_next_cell() begins at 0 */
+    stream->at = (counter_value){.column = UINT32_MAX, .is_failed = is_failed, .is_empty = is_empty && !is_failed};
     if (stream->response.ops->enter) {
         stream->response.ops->enter(stream);
     }
+    if (is_failed || is_empty) {
+        value_stream_enter_column(stream, 0);
+    }
 }
 
-/* Marks a column whose counter has several: all are assumed, and only the first has path and result. Bases, without results, may be alike. */
+bool value_stream_next_group(value_stream *stream)
+{
+    uint32_t next = stream->group ? value_stream_group_number(stream) + 1 : 0;
+
+    if (next == stream->now.table->num_groups) {
+        return false;
+    }
+    value_stream_enter(stream, perf_table_group(stream->now.table, next));
+    return true;
+}
+
+/* Marks a column whose counter has several: all are assumed, and only the first has a path. Bases, without results, may be alike. */
 static void mark_repeated_column(value_stream *stream, value_column *column)
 {
     perf_table *table = stream->now.table;
-    perf_group *group = stream->group;
+    const perf_column *own = perf_table_column(table, stream->group, stream->at.column);
     uint32_t first;
 
-    if (group->columns < 2) {
-        return;
-    }
-    const perf_column *own = perf_table_column(table, group, stream->at.column);
-    if (!perf_column_is_base(own) && perf_table_count_columns(table, group, own->id, /* is_base */ false, &first) > 1) {
-        column->is_repeated = true;
+    if (!perf_column_is_base(own) &&
+        perf_table_count_columns(table, stream->group, own->id, /* is_base */ false, &first) > 1) {
         column->none = first == stream->at.column ? column->none : PERF_NO_RESULT_COUNTER_NOT_KNOWN;
         column->assumed = ASSUMED_COUNTER;
+        column->is_before_known = true;
+        column->why_no_before = PERF_NO_RESULT_NOT_COMPARABLE;
+    }
+}
+
+/* Fills a column. */
+static void look_up_column(value_stream *stream, value_column *column)
+{
+    column->is_known = true;
+    stream->response.ops->look_up_column(stream, column);
+    if (stream->group->columns > 1) {
+        mark_repeated_column(stream, column);
+    }
+    if (column->none == PERF_NO_RESULT_COUNTER_NOT_KNOWN) {
+        column->label = NULL;
+    } else if (column->label == NULL) {
+        column->label = column->id == PERF_NO_ID ? "*" : wmem_strdup_printf(stream->pool, "#%u", column->id);
     }
 }
 
 value_column *value_stream_enter_column(value_stream *stream, uint32_t number)
 {
-    perf_group *group = stream->group;
-    uint32_t count = MAX(group->columns, 1); /* a group without values stands for a counter, too */
+    uint32_t count = MAX(stream->group->columns, 1); /* a group without values stands for a counter, too */
 
     if (stream->columns == NULL) {
         stream->columns = wmem_alloc0_array(stream->pool, value_column, count);
@@ -125,101 +134,60 @@ value_column *value_stream_enter_column(value_stream *stream, uint32_t number)
     stream->at.column = number;
     stream->at.counter = column;
     if (!column->is_known) {
-        column->is_known = true;
-        stream->response.ops->look_up_column(stream, column);
-        mark_repeated_column(stream, column);
+        look_up_column(stream, column);
     }
     return column;
 }
 
-/* Reads the cell at at.row and at.column into `at`. Returns false if it has no value. Changes: the operands are to be found. */
-static bool read_cell_value(value_stream *stream)
-{
-    perf_table *table = stream->now.table;
-    counter_value *at = &stream->at;
-
-    at->offset = perf_table_cell(table, stream->group, at->row, at->column, &at->size);
-    if (at->offset == 0) {
-        return false;
-    }
-    stream->operands.is_known = false;
-    value_stream_enter_column(stream, at->column);
-    at->is_failed = at->is_empty = false;
-    at->is_text = at->counter->is_text;
-    at->raw = perf_table_number_at(table, at->offset, at->size);
-    at->is_number = at->raw.size > 0 && !at->is_text;
-    if (at->is_text) {
-        stream->response.ops->read_text(stream, MIN(at->size, MOST_VALUE_BYTES));
-    }
-    return true;
-}
-
 const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint32_t column)
 {
+    const perf_table *table = stream->now.table;
+    counter_value *at = &stream->at;
+
     ws_assert(stream->group && row < stream->group->rows && column < stream->group->columns);
-    stream->at.row = row;
-    stream->at.column = column;
-    return read_cell_value(stream) ? &stream->at : NULL;
+    at->row = row;
+    at->column = column;
+    at->offset = perf_table_cell(table, stream->group, row, column, &at->size);
+    uint32_t size = at->offset != 0 ? MAX(at->size, 1) : 1;
+    stream->bytes_left -= MIN(size, stream->bytes_left);
+    if (at->offset == 0 || stream->bytes_left == 0) {
+        return NULL;
+    }
+    value_stream_enter_column(stream, column);
+    at->raw = perf_table_number_at(table, at->offset, at->size);
+    at->is_number = at->raw.size > 0 && !at->counter->is_text;
+    stream->operands.is_assumed = false;
+    return at;
 }
 
-/* Moves to the next cell of the group, row by row. Returns false behind the last one, or if values are not wanted. */
-static bool go_to_next_cell(value_stream *stream)
+const counter_value *value_stream_next_in_group(value_stream *stream)
 {
     const perf_group *group = stream->group;
+    uint32_t row = stream->at.row, column = stream->at.column + 1;
 
-    if (group == NULL || stream->without_values || group->columns == 0) {
-        return false;
+    for (; stream->bytes_left > 0; column++) {
+        if (column >= group->columns) {
+            column = 0;
+            row++;
+        }
+        if (row >= group->rows || group->columns == 0) {
+            return NULL;
+        }
+        if (value_stream_go_to(stream, row, column)) {
+            return &stream->at;
+        }
     }
-    if (++stream->at.column >= group->columns) {
-        stream->at.column = 0;
-        stream->at.row++;
-    }
-    return stream->at.row < group->rows;
-}
-
-/* Makes `at` stand for a block of PerflibV2 that has an error, or no value, if the reader wants these (with_failed, with_empty). Returns false
- * for other groups. */
-static bool read_group_value(value_stream *stream)
-{
-    const perf_group *group = stream->group;
-    bool is_failed = group->type == PERF_ERROR_RETURN, is_empty = group->rows == 0 || group->columns == 0;
-
-    if (stream->response.ops->is_block ||
-        !((stream->with_failed && is_failed) || (stream->with_empty && group->is_sound && is_empty))) {
-        return false;
-    }
-    stream->operands.is_known = false;
-    stream->at = (counter_value){.offset = group->offset, .is_failed = is_failed, .is_empty = !is_failed};
-    value_stream_enter_column(stream, 0);
-    return true;
+    return NULL;
 }
 
 const counter_value *value_stream_next(value_stream *stream)
 {
-    perf_table *table = stream->now.table;
-
-    for (;;) {
-        while (go_to_next_cell(stream)) {
-            bool has_value = read_cell_value(stream);
-            uint32_t size = has_value ? MAX(stream->at.size, 1) : 1;
-            if (size > stream->bytes_left) {
-                stream->bytes_left = 0;
-                return NULL;
-            }
-            stream->bytes_left -= size;
-            if (has_value) {
-                return &stream->at;
-            }
-        }
-        uint32_t next = stream->group ? value_stream_group_number(stream) + 1 : 0;
-        if (next == table->num_groups) {
-            return NULL;
-        }
-        value_stream_enter(stream, perf_table_group(table, next));
-        if (read_group_value(stream)) {
+    do {
+        if (stream->group && value_stream_next_in_group(stream)) {
             return &stream->at;
         }
-    }
+    } while (value_stream_next_group(stream));
+    return NULL;
 }
 
 /* --- The sample before -------------------------------------------------------------------------------------------- */
@@ -228,7 +196,7 @@ perf_group *value_stream_group_before(value_stream *stream)
 {
     if (!stream->is_group_before_known) {
         stream->is_group_before_known = true;
-        stream->why_no_pair = stream->before.table ? PERF_NO_RESULT_OK : stream->why_no_before;
+        stream->why_no_pair = stream->why_no_before;
         if (stream->before.table) {
             stream->group_before = stream->response.ops->group_before(stream, &stream->why_no_pair);
         }
@@ -238,32 +206,6 @@ perf_group *value_stream_group_before(value_stream *stream)
         }
     }
     return stream->group_before;
-}
-
-perf_match value_stream_match_row(value_stream *stream, const value_location *at, parsed_sample *in, perf_group *group,
-                                  uint32_t *row)
-{
-    if (at->group == group) {
-        *row = at->row;
-        return PERF_MATCH_KNOWN;
-    }
-    perf_match match = perf_table_match_row(at->in->table, at->group, at->row, in->table, group, stream->proofs, row);
-    if (match == PERF_MATCH_ASSUMED) {
-        stream->operands.match = match;
-    }
-    return match;
-}
-
-/* Finds the row's instance in the sample before, once for all its values. Needs: `group_before`. */
-static perf_match match_row_before(value_stream *stream)
-{
-    if (stream->matched_row != stream->at.row) {
-        stream->matched_row = stream->at.row;
-        stream->match_before =
-            perf_table_match_row(stream->now.table, stream->group, stream->at.row, stream->before.table,
-                                 stream->group_before, stream->proofs, &stream->row_before);
-    }
-    return stream->match_before;
 }
 
 /* Finds the current value's counter in the sample before, once for all rows. Returns the reason if it is not there, or of another type. */
@@ -277,8 +219,7 @@ static perf_no_result find_column_before(value_stream *stream)
         const perf_column *own = perf_table_column(stream->now.table, stream->group, stream->at.column);
         uint32_t count =
             perf_table_count_columns(before, group, own->id, perf_column_is_base(own), &counter->column_before);
-        bool is_same = count == 1 && !counter->is_repeated &&
-                       perf_table_column(before, group, counter->column_before)->type == own->type;
+        bool is_same = count == 1 && perf_table_column(before, group, counter->column_before)->type == own->type;
         counter->is_before_known = true;
         counter->why_no_before = is_same      ? PERF_NO_RESULT_OK
                                  : count == 0 ? PERF_NO_RESULT_NEW_COUNTER
@@ -287,182 +228,127 @@ static perf_no_result find_column_before(value_stream *stream)
     return counter->why_no_before;
 }
 
-/* Finds the same counter of the same instance in the sample before. Returns false and `why` if there is none. Changes: the operands' match. */
-static bool find_previous_value(value_stream *stream, value_location *there, perf_no_result *why)
+/* Finds the same counter of the same instance in the sample before: row_before and the counter's column_before. Returns the reason if it is
+ * not there. Changes: `is_assumed` of operands. */
+static perf_no_result find_previous_value(value_stream *stream)
 {
     perf_group *group = value_stream_group_before(stream);
 
-    *why = stream->why_no_pair;
-    if (*why != PERF_NO_RESULT_OK) {
-        return false;
+    if (stream->why_no_pair != PERF_NO_RESULT_OK) {
+        return stream->why_no_pair;
     }
-    perf_match match = match_row_before(stream);
-    stream->operands.match = match == PERF_MATCH_ASSUMED ? match : stream->operands.match;
-    *why = match == PERF_MATCH_AMBIGUOUS ? PERF_NO_RESULT_MOVED
-           : match == PERF_MATCH_NONE    ? PERF_NO_RESULT_NEW_INSTANCE
-                                         : find_column_before(stream);
-    *there = (value_location){&stream->before, group, stream->row_before, stream->at.counter->column_before};
-    return *why == PERF_NO_RESULT_OK;
+    if (stream->matched_row != stream->at.row) {
+        stream->matched_row = stream->at.row;
+        stream->match_before = perf_table_match_row(stream->now.table, stream->group, stream->at.row,
+                                                    stream->before.table, group, stream->proofs, &stream->row_before);
+    }
+    stream->operands.is_assumed |= stream->match_before == PERF_MATCH_ASSUMED;
+    return stream->match_before == PERF_MATCH_AMBIGUOUS ? PERF_NO_RESULT_MOVED
+           : stream->match_before == PERF_MATCH_NONE    ? PERF_NO_RESULT_NEW_INSTANCE
+                                                        : find_column_before(stream);
 }
 
 /* --- Results ------------------------------------------------------------------------------------------------------ */
 
-/* Finds the operands that `needs` names, at a value of one sample. Other members of `point` keep older numbers, which the formula does not read. */
+/* Finds the operands besides the value that a formula needs, at a value of one sample. Other members of `point` keep older numbers, which the
+ * formula does not read. */
 static void find_operands_at(value_stream *stream, const value_location *at, unsigned needs, perf_point *point)
 {
-    const value_ops *ops = stream->response.ops;
+    static const unsigned each[] = {PERF_NEEDS_BASE, PERF_NEEDS_TIME, PERF_NEEDS_FREQ, PERF_NEEDS_MULTI};
+    perf_raw *const operands[] = {&point->base, &point->time, &point->freq, &point->multi};
 
-    if (needs & PERF_NEEDS_BASE) {
-        point->base = ops->operand(stream, at, PERF_NEEDS_BASE);
-    }
-    if (needs & PERF_NEEDS_TIME) {
-        point->time = ops->operand(stream, at, PERF_NEEDS_TIME);
-    }
-    if (needs & PERF_NEEDS_FREQ) {
-        point->freq = ops->operand(stream, at, PERF_NEEDS_FREQ);
-    }
-    if (needs & PERF_NEEDS_MULTI) {
-        point->multi = ops->operand(stream, at, PERF_NEEDS_MULTI);
+    for (unsigned i = 0; i < array_length(each); i++) {
+        if (needs & each[i]) {
+            *operands[i] = stream->response.ops->operand(stream, at, each[i]);
+        }
     }
 }
 
-/* Finds the operands of the current value's formula in both samples, once. Needs: its type is known. Changes: `operands`. */
+/* Finds the operands of the current value's formula in both samples. Needs: its type is known. Changes: `operands`. */
 static void find_operands(value_stream *stream)
 {
     value_operands *operands = &stream->operands;
-    const value_location here = value_stream_location(stream);
-    value_location there;
-
-    if (operands->is_known) {
-        return;
-    }
     unsigned needs = perf_formulas[stream->at.counter->type->formula].flags;
-    operands->is_known = true;
-    operands->match = PERF_MATCH_KNOWN;
-    operands->why_not = PERF_NO_RESULT_OK;
+    bool has_others = needs & (PERF_NEEDS_BASE_OR_TIME | PERF_NEEDS_FREQ | PERF_NEEDS_MULTI);
+
     operands->current.value = stream->at.raw;
-    unsigned others = needs & (PERF_NEEDS_BASE_OR_TIME | PERF_NEEDS_FREQ | PERF_NEEDS_MULTI);
-    if (others) {
-        find_operands_at(stream, &here, others, &operands->current);
+    if (has_others) {
+        const value_location here = {&stream->now, stream->group, stream->at.row, stream->at.column};
+        find_operands_at(stream, &here, needs, &operands->current);
     }
-    operands->has_previous = (needs & PERF_NEEDS_PREVIOUS) && find_previous_value(stream, &there, &operands->why_not);
-    if (operands->has_previous) {
+    operands->why_not = needs & PERF_NEEDS_PREVIOUS ? find_previous_value(stream) : PERF_NO_RESULT_NO_FORMULA;
+    if (operands->why_not == PERF_NO_RESULT_OK) {
+        const value_location there = {&stream->before, stream->group_before, stream->row_before,
+                                      stream->at.counter->column_before};
         operands->previous.value = perf_table_number(there.in->table, there.group, there.row, there.column);
-        if (others) {
-            find_operands_at(stream, &there, others, &operands->previous);
+        if (has_others) {
+            find_operands_at(stream, &there, needs, &operands->previous);
         }
     }
-}
-
-/* True for "_Total", "_Global_", "0,_Total", "WMI/_Total": such a sum goes backwards when an instance of it ends. */
-static bool is_sum(const char *instance)
-{
-    static const char *const names[] = {"_Total", "_Global_"};
-
-    for (unsigned i = 0; instance && i < array_length(names); i++) {
-        size_t size = strlen(instance), name = strlen(names[i]);
-        if (g_str_has_suffix(instance, names[i]) && (size == name || strchr(",/ ", instance[size - name - 1]))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Returns a closer reason than `none`: the counter is a sum, or its object has no clock; else `none`. */
-static perf_no_result refine_reason(value_stream *stream, perf_no_result none)
-{
-    const perf_no_result no_clock = stream->response.ops->no_clock;
-    bool lacks_clock = none == PERF_NO_RESULT_NO_TIME || none == PERF_NO_RESULT_NO_FREQ;
-
-    return perf_is_reset(none) && is_sum(value_stream_instance(stream)) ? PERF_NO_RESULT_SUM_BACKWARDS
-           : lacks_clock && no_clock != PERF_NO_RESULT_OK               ? no_clock
-                                                                        : none;
 }
 
 perf_result value_stream_result(value_stream *stream)
 {
-    ws_assert(stream->at.counter && !stream->at.is_text);
     const value_column *counter = stream->at.counter;
+    const value_operands *found = &stream->operands;
 
     if (counter->none != PERF_NO_RESULT_OK) {
         return (perf_result){0, counter->none};
     }
     find_operands(stream);
-    const value_operands *operands = &stream->operands;
-    perf_result result = perf_calculate(counter->type, &operands->current,
-                                        operands->has_previous ? &operands->previous : NULL, operands->why_not);
-    if (result.none != PERF_NO_RESULT_OK) {
-        return (perf_result){0, refine_reason(stream, result.none)};
-    }
+    bool has_previous = found->why_not == PERF_NO_RESULT_OK;
+    perf_result result =
+        perf_calculate(counter->type, &found->current, has_previous ? &found->previous : NULL, found->why_not);
     perf_operand per = perf_formulas[counter->type->formula].denominator;
     bool is_per_time = per == PERF_OPERAND_TICKS || per == PERF_OPERAND_100NS;
-    result.none = !stream->group->is_sound                  ? PERF_NO_RESULT_NOT_COMPARABLE
-                  : stream->do_clocks_differ && is_per_time ? PERF_NO_RESULT_CLOCKS_DIFFER
-                                                            : PERF_NO_RESULT_OK;
+    if (result.none == PERF_NO_RESULT_OK) {
+        result.none = !stream->group->is_sound                  ? PERF_NO_RESULT_NOT_COMPARABLE
+                      : stream->do_clocks_differ && is_per_time ? PERF_NO_RESULT_CLOCKS_DIFFER
+                                                                : PERF_NO_RESULT_OK;
+    } else if (perf_is_reset(result.none)) { /* a sum goes backwards when an instance of it ends */
+        const char *instance = value_stream_instance(stream);
+        bool is_sum = instance && (g_str_has_suffix(instance, "_Total") || g_str_has_suffix(instance, "_Global_"));
+        result.none = is_sum ? PERF_NO_RESULT_SUM_BACKWARDS : result.none;
+    } else if (stream->response.ops->is_block &&
+               (result.none == PERF_NO_RESULT_NO_TIME || result.none == PERF_NO_RESULT_NO_FREQ)) {
+        result.none = PERF_NO_RESULT_NO_CLOCK; /* both are the object's */
+    }
     return result.none == PERF_NO_RESULT_OK ? result : (perf_result){0, result.none};
 }
 
 /* --- Doubt -------------------------------------------------------------------------------------------------------- */
 
-/* True if the row's own name, as it was sent, ends in "#" and digits. Bytes of 0 are halves of UTF-16. */
+/* True if the row's own name, as it was sent, has a "#" and ends in a digit, like "x#1". Bytes of 0 are halves of UTF-16. */
 static bool is_numbered_name(const perf_table *table, const perf_group *group, uint32_t row)
 {
-    uint32_t size, digits = 0, at = perf_table_name(table, group, row, &size);
+    uint32_t size, at = perf_table_name(table, group, row, &size);
+    const uint8_t *name = table->data + at;
 
-    for (; size > 0; size--) {
-        uint8_t byte = table->data[at + size - 1];
-        if (byte != 0 && !g_ascii_isdigit(byte)) {
-            return digits > 0 && byte == '#';
-        }
-        digits += byte != 0;
-    }
-    return false;
+    return size > 1 && (g_ascii_isdigit(name[size - 1]) || g_ascii_isdigit(name[size - 2])) && memchr(name, '#', size);
 }
 
-/* True if a name in the group ends in "#" and digits. Changes: keeps the result for the group. */
-static bool has_numbered_names(value_stream *stream)
-{
-    const perf_group *group = stream->group;
-
-    for (uint32_t row = 0; !stream->are_numbers_known && row < group->rows && !stream->has_numbered_names; row++) {
-        stream->has_numbered_names = is_numbered_name(stream->now.table, group, row);
-    }
-    stream->are_numbers_known = true;
-    return stream->has_numbered_names;
-}
-
-/* Determines is_row_assumed: the row's parent is not there, or its path may be another row's: "x#1" is so named, or is the second x. */
-static G_GNUC_NO_INLINE void judge_row(value_stream *stream)
+/* True if the current row's parent is not there, or its name reads like the second of another name. */
+static bool is_row_assumed(value_stream *stream)
 {
     perf_table *table = stream->now.table;
+    perf_group *group = stream->group;
     uint32_t row = stream->at.row;
 
-    stream->judged_row = row;
-    stream->is_row_assumed = false;
-    if (stream->group->has_instances && row < stream->group->rows) {
-        const perf_row_name name = perf_table_row_name(table, stream->group, row);
-        stream->is_row_assumed =
-            name.lacks_parent || ((name.ordinal > 0 || is_numbered_name(table, stream->group, row)) &&
-                                  perf_table_repeats_names(table, stream->group) && has_numbered_names(stream));
+    if (stream->judged_row != row) {
+        stream->judged_row = row;
+        stream->is_row_assumed = group->has_instances && row < group->rows &&
+                                 (perf_table_row_name(table, group, row).lacks_parent ||
+                                  (is_numbered_name(table, group, row) && perf_table_repeats_names(table, group)));
     }
+    return stream->is_row_assumed;
 }
 
 assumed_reason value_stream_assumed_reason(value_stream *stream)
 {
-    const value_column *counter = stream->at.counter;
-    const value_operands *operands = &stream->operands;
-
-    if (stream->assumed != ASSUMED_NONE) {
-        return stream->assumed;
-    }
-    if (counter && counter->assumed != ASSUMED_NONE) {
-        return counter->assumed;
-    }
-    if (stream->judged_row != stream->at.row) {
-        judge_row(stream);
-    }
-    bool is_match_assumed = operands->is_known && operands->match == PERF_MATCH_ASSUMED;
-    return is_match_assumed || stream->is_row_assumed ? ASSUMED_INSTANCE : ASSUMED_NONE;
+    return stream->assumed != ASSUMED_NONE                         ? stream->assumed
+           : stream->at.counter->assumed != ASSUMED_NONE           ? stream->at.counter->assumed
+           : stream->operands.is_assumed || is_row_assumed(stream) ? ASSUMED_INSTANCE
+                                                                   : ASSUMED_NONE;
 }
 
 /* --- Paths -------------------------------------------------------------------------------------------------------- */
@@ -492,47 +378,27 @@ const char *value_stream_instance(value_stream *stream)
     return stream->instance_label;
 }
 
-const char *value_stream_counter(value_stream *stream)
+/* Returns "\\SRV\Set(instance)\Counter" of its parts. `computer`, `instance`: NULL: none. */
+static char *join_path(wmem_allocator_t *pool, const char *computer, const char *set, const char *instance,
+                       const char *counter)
 {
-    value_column *counter = stream->at.counter;
-
-    if (counter->label == NULL && counter->none != PERF_NO_RESULT_COUNTER_NOT_KNOWN) {
-        counter->label = counter->name               ? text_cut(stream->pool, counter->name, TEXT_NAME_MAX)
-                         : counter->id == PERF_NO_ID ? "*"
-                                                     : wmem_strdup_printf(stream->pool, "#%u", counter->id);
-    }
-    return counter->label;
-}
-
-/* Begins the stream's path with "\\SRV\Set(instance)\". Changes: path, prefix_size, prefix_row. */
-static void write_prefix(value_stream *stream)
-{
-    const char *instance = value_stream_instance(stream);
-    const char *const parts[] = {"\\\\",
-                                 stream->computer,
-                                 "\\",
-                                 stream->set_label,
-                                 instance ? "(" : "",
-                                 instance ? instance : "",
-                                 instance ? ")\\" : "\\"};
-
-    wmem_strbuf_truncate(stream->path, 0);
-    for (unsigned i = 0; i < array_length(parts); i++) {
-        wmem_strbuf_append(stream->path, parts[i]);
-    }
-    stream->prefix_size = wmem_strbuf_get_len(stream->path);
-    stream->prefix_row = stream->at.row;
+    return wmem_strconcat(pool, computer ? "\\\\" : "", computer ? computer : "", "\\", set, instance ? "(" : "",
+                          instance ? instance : "", instance ? ")" : "", "\\", counter, NULL);
 }
 
 const char *value_stream_path(value_stream *stream)
 {
-    const char *label = value_stream_counter(stream);
+    const char *label = stream->at.counter->label;
 
     if (label == NULL) {
         return NULL;
     }
     if (stream->prefix_row != stream->at.row) {
-        write_prefix(stream);
+        const char *instance = value_stream_instance(stream);
+        wmem_strbuf_truncate(stream->path, 0);
+        wmem_strbuf_append(stream->path, join_path(stream->pool, stream->computer, stream->set_label, instance, ""));
+        stream->prefix_size = wmem_strbuf_get_len(stream->path);
+        stream->prefix_row = stream->at.row;
     }
     wmem_strbuf_truncate(stream->path, stream->prefix_size);
     wmem_strbuf_append(stream->path, label);
@@ -555,123 +421,81 @@ bool value_stream_is_same_counter(value_stream *stream, counter_identity *identi
 
 /* --- Text --------------------------------------------------------------------------------------------------------- */
 
-const char *value_stream_text(const value_stream *stream, uint32_t most)
+const char *value_stream_text(value_stream *stream, uint32_t most)
 {
-    const counter_value *at = &stream->at;
-
-    return text_get(stream->pool, stream->response.tvb, at->offset, at->text_size, at->code_page, at->byte_order, most);
-}
-
-/* Writes a result's number, TEXT_NUMBER_SIZE bytes at most. Returns its length. Raw types have the integer that was sent, since a double does
- * not hold 64 bits. */
-static unsigned write_number(const value_stream *stream, const perf_result *result, char *text)
-{
-    const perf_counter_type *type = stream->at.counter->type;
-
-    if (type->hex) {
-        return (unsigned)snprintf(text, TEXT_NUMBER_SIZE, "0x%" PRIx64, stream->at.raw.value);
-    }
-    return type->kind == PERF_KIND_NUMBER ? text_integer(text, stream->at.raw.value) : text_number(text, result->value);
+    return stream->response.ops->text(stream, MIN(stream->at.size, MOST_VALUE_BYTES), most);
 }
 
 const char *value_stream_format(value_stream *stream, const perf_result *result)
 {
+    const counter_value *at = &stream->at;
+    const perf_counter_type *type = at->counter->type;
     char number[TEXT_NUMBER_SIZE];
 
-    if (stream->at.is_text) {
+    if (at->counter->is_text) {
         return wmem_strconcat(stream->pool, "\"", value_stream_text(stream, TEXT_NAME_MAX), "\"", NULL);
     }
+    text_integer(number, at->is_number ? at->raw.value : at->size);
     if (result->none == PERF_NO_RESULT_OK) {
-        const char *unit = stream->at.counter->type->unit;
-        char *end = stream->words + write_number(stream, result, stream->words);
-        *end = ' ';
-        memcpy(end + (*unit != '\0'), unit, strlen(unit) + 1);
-    } else if (stream->at.is_number) {
-        text_integer(number, stream->at.raw.value);
+        if (type->hex) {
+            snprintf(number, sizeof number, "0x%" PRIx64, at->raw.value);
+        } else if (type->kind !=
+                   PERF_KIND_NUMBER) { /* else the integer that was sent: a double does not hold 64 bits */
+            text_number(number, result->value);
+        }
+        snprintf(stream->words, sizeof stream->words, "%s%s%s", number, *type->unit ? " " : "", type->unit);
+    } else if (at->is_number) {
         snprintf(stream->words, sizeof stream->words, "%s (raw; %s)", number, perf_no_result_text[result->none]);
     } else {
-        text_integer(number, stream->at.size);
-        snprintf(stream->words, sizeof stream->words, "%s byte%s", number, stream->at.size == 1 ? "" : "s");
+        snprintf(stream->words, sizeof stream->words, "%s byte%s", number, at->size == 1 ? "" : "s");
     }
     return stream->words;
 }
 
-/* --- The formula -------------------------------------------------------------------------------------------------- */
+/* A number that the text of a formula names. Size 0: it is not there. */
+typedef struct {
+    const char *name;
+    perf_raw number;
+} formula_number;
 
-/* The functions put_...() write at `to`, without a terminator, and return where the next text goes. */
-static char *put_number(char *to, const char *name, uint64_t value)
-{
-    to = perf_put_text(to, name);
-    return to + text_integer(to, value);
-}
-
-/* Writes the units of a clock between the samples; nothing if it went back. */
-static char *put_clock(char *to, const char *name, uint64_t current, uint64_t previous)
-{
-    return current >= previous ? put_number(to, name, current - previous) : to;
-}
-
-/* Writes the clock that the formula divides by, and its frequency F. */
-static char *put_clocks(char *to, const value_operands *operands, const perf_formula_info *formula)
-{
-    const perf_point *current = &operands->current, *previous = &operands->previous;
-
-    if (operands->has_previous && formula->denominator == PERF_OPERAND_TICKS) {
-        to = put_clock(to, ", T1 - T0 = ", current->perf_time, previous->perf_time);
-    } else if (operands->has_previous && formula->denominator == PERF_OPERAND_100NS) {
-        to = put_clock(to, ", H1 - H0 = ", current->time_100ns, previous->time_100ns);
-    }
-    return formula->flags & (PERF_RATE | PERF_TICKS) ? put_number(to, ", F = ", current->perf_freq) : to;
-}
-
-/* Writes an operand of this sample, and of the one before if there is one, as far as they were sent. */
-static char *put_operand(char *to, const char *name, perf_raw now, const char *name_before, const perf_raw *before)
-{
-    to = now.size > 0 ? put_number(to, name, now.value) : to;
-    return before && before->size > 0 ? put_number(to, name_before, before->value) : to;
-}
-
-bool value_stream_has_formula(const value_stream *stream)
+void value_stream_format_formula(value_stream *stream, char *to)
 {
     const value_column *counter = stream->at.counter;
+    const perf_point none = {.value = {0, 0}}, *now = &stream->operands.current, *before = &none;
 
-    return counter->type && counter->type->kind == PERF_KIND_COUNTER && stream->at.raw.size > 0 &&
-           counter->none == PERF_NO_RESULT_OK;
-}
-
-char *value_stream_format_formula(value_stream *stream, char *to)
-{
-    const perf_formula_info *formula = &perf_formulas[stream->at.counter->type->formula];
-    const value_operands *operands = &stream->operands;
-    const perf_point *current = &operands->current, *previous = operands->has_previous ? &operands->previous : NULL;
-
-    find_operands(stream);
-    to = perf_put_text(to, formula->text);
-    to = put_operand(to, ", N1 = ", current->value, ", N0 = ", previous ? &previous->value : NULL);
-    if (formula->flags & PERF_NEEDS_BASE && current->base.size > 0) {
-        to = put_operand(to, ", B1 = ", current->base, ", B0 = ", previous ? &previous->base : NULL);
-    } else if (formula->flags & PERF_NEEDS_TIME) {
-        to = put_operand(to, ", O1 = ", current->time, ", O0 = ", previous ? &previous->time : NULL);
-    }
-    to = put_clocks(to, operands, formula);
-    to = formula->flags & PERF_NEEDS_FREQ ? put_operand(to, ", OF = ", current->freq, NULL, NULL) : to;
-    to = formula->flags & PERF_NEEDS_MULTI ? put_operand(to, ", M1 = ", current->multi, NULL, NULL) : to;
     *to = '\0';
-    return to;
+    if (counter->none != PERF_NO_RESULT_OK || counter->type->kind != PERF_KIND_COUNTER || stream->at.raw.size == 0) {
+        return;
+    }
+    const perf_formula_info *formula = &perf_formulas[counter->type->formula];
+    bool has_previous = stream->operands.why_not == PERF_NO_RESULT_OK;
+    before = has_previous ? &stream->operands.previous : before;
+    bool has_ticks = has_previous && now->perf_time >= before->perf_time; /* else the clock went back */
+    bool has_100ns = has_previous && now->time_100ns >= before->time_100ns;
+    const formula_number numbers[] = {
+        {"N1", now->value},
+        {"N0", before->value},
+        {"B1", now->base},
+        {"B0", before->base},
+        {"O1", now->time},
+        {"O0", before->time},
+        {"T1 - T0", {now->perf_time - before->perf_time, has_ticks ? 8 : 0}},
+        {"H1 - H0", {now->time_100ns - before->time_100ns, has_100ns ? 8 : 0}},
+        {"F", {now->perf_freq, formula->flags & (PERF_RATE | PERF_TICKS) ? 8 : 0}},
+        {"OF", now->freq},
+        {"M1", now->multi},
+    };
+    to = perf_put_text(to, formula->text);
+    for (unsigned i = 0; i < array_length(numbers); i++) {
+        if (numbers[i].number.size > 0 && strstr(formula->text, numbers[i].name)) {
+            to = perf_put_text(perf_put_text(perf_put_text(to, ", "), numbers[i].name), " = ");
+            to += text_integer(to, numbers[i].number.value);
+        }
+    }
+    *to = '\0';
 }
 
 /* --- Identifiers of PerflibV2 ------------------------------------------------------------------------------------- */
-
-char *value_join_path(wmem_allocator_t *pool, const char *computer, const char *set, const char *instance,
-                      const char *counter)
-{
-    bool has_instance = instance && *instance;
-
-    return wmem_strconcat(pool, computer ? "\\\\" : "", computer ? text_cut(pool, computer, TEXT_NAME_MAX) : "", "\\",
-                          text_cut(pool, set, TEXT_NAME_MAX), has_instance ? "(" : "",
-                          has_instance ? text_cut(pool, instance, TEXT_NAME_MAX) : "", has_instance ? ")" : "", "\\",
-                          text_cut(pool, counter, TEXT_NAME_MAX), NULL);
-}
 
 char *value_format_identifier_path(wmem_allocator_t *pool, const state_server *server, const char *computer,
                                    const perf_identifier *identifier, bool *is_assumed)
@@ -679,14 +503,14 @@ char *value_format_identifier_path(wmem_allocator_t *pool, const state_server *s
     metadata_key key = metadata_counter_key(identifier->guid, PERF_NO_ID);
     metadata_result set = metadata_lookup(server, key, METADATA_ENGLISH), counter = {0};
     metadata_result kind = metadata_lookup(server, key, METADATA_COUNTERSET);
-    bool is_single = kind.entry && kind.entry->instance_type == 0, is_wildcard = identifier->counter_id == PERF_NO_ID;
-    const char *set_label = metadata_format_name(pool, &key, set.entry);
+    bool is_single = kind.entry && kind.entry->instance_type == 0;
+    const char *set_label = metadata_format_name(pool, &key, set.entry), *label = "*";
 
-    key.id = identifier->counter_id;
-    if (!is_wildcard) {
+    if (identifier->counter_id != PERF_NO_ID) {
+        key.id = identifier->counter_id;
         counter = metadata_lookup(server, key, METADATA_ENGLISH);
+        label = metadata_format_name(pool, &key, counter.entry);
     }
     *is_assumed = set.is_assumed || counter.is_assumed;
-    return value_join_path(pool, computer, set_label, is_single ? NULL : identifier->instance,
-                           is_wildcard ? "*" : metadata_format_name(pool, &key, counter.entry));
+    return join_path(pool, computer, set_label, is_single ? NULL : identifier->instance, label);
 }

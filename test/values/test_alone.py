@@ -8,7 +8,7 @@ from gen.story import Server, ask, begin, counter, run, seconds, single
 from gen.every_type import every_type, together
 
 FIELDS = ['pcq.' + name for name in '''path cooked cooked.none value value.text value.raw sample.previous
-          sample.interval learned_in'''.split()] + ['hkpd.counter.type', 'hkpd.counter.type.kind']
+          sample.interval learned_in'''.split()] + ['hkpd.counter.type', 'pcq.counter.type.kind']
 
 
 @pytest.fixture(scope='module')
