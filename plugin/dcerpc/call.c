@@ -427,7 +427,7 @@ void rpc_pdu_tap(rpc_pdu *pdu, const state_handle *handle)
 
     tapped->is_response = !pdu->is_request;
     tapped->is_repeated = is_repeated(pdu);
-    tapped->is_damaged = pdu->report.damaged;
+    tapped->is_damaged |= pdu->report.damaged;
     tapped->request_frame = pdu->di->call_data->req_frame;
     tapped->seconds = rpc_pdu_get_seconds(pdu);
     tapped->server = pdu->server;

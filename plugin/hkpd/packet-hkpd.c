@@ -593,8 +593,8 @@ static void read_block_answer(hkpd_pdu *p)
     bool has_values = table->num_faults > 0 || table->values > 0 || table->num_groups == 0;
     if (is_success && has_values) {
         rpc_pdu_set_tap_response(&p->pdu, table->num_columns);
-        for (uint32_t i = 0; i < table->num_faults; i++) { /* other faults are damage */
-            p->pdu.tapped.has_contradictions |= table->faults[i].kind == PERF_FAULT_OFFSET;
+        for (uint32_t i = 0; i < table->num_faults; i++) { /* other faults damage the report */
+            p->pdu.tapped.is_damaged |= table->faults[i].kind == PERF_FAULT_OFFSET;
         }
     }
 }

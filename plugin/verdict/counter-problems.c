@@ -115,7 +115,7 @@ void problems_count(verdict *v, verdict_query *query, packet_info *pinfo, const 
     problem_counter to = {v, query};
     const counter_response *answer = tapped->answer;
     bool is_titles = tapped->is_response && tapped->asks_titles;
-    bool is_malformed = answer ? answer->sample == NULL || tapped->is_damaged || tapped->has_contradictions
+    bool is_malformed = answer ? answer->sample == NULL || tapped->is_damaged
                                : tapped->is_damaged && tapped->is_response && tapped->brings_data;
 
     count_identifiers(&to, pinfo, tapped);
