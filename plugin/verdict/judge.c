@@ -148,8 +148,7 @@ static bool is_unanswered(const monitor_call *call, double until)
                      connection->end.time - call->asked < STEPS_LONG_WAIT;
 
     return until - call->asked >= STEPS_LONG_WAIT && !steps_times().was_set && !is_cut && !has_ended &&
-           !(connection && steps_is_one_way(connection)) && !peers_have_loss(pair, call->asked, INFINITY) &&
-           !is_made_good(call);
+           !steps_is_one_way(connection) && !peers_have_loss(pair, call->asked, INFINITY) && !is_made_good(call);
 }
 
 /* Returns the SMB2 error in place of a request's response; NULL: none. */
@@ -335,7 +334,7 @@ static void find_peers_failures(verdict *v)
         bool is_other = first && account && first->stats.numbers[STAT_SAMPLES] > 0;
         first = is_other ? NULL : first;
         verdict_monitor *monitor = first ? first : monitor_new_of_peers(v->pool, pair);
-        bool is_cut = pair->cut.frames && pair->is_ours && !pair->is_bound;
+        bool is_cut = pair->cut.frames && pair->is_ours;
         bool is_unread = is_cut || (v->queries->len == 0 && v->omitted.undecoded == 0);
         steps_find(v->pool, pair, &monitor->findings);
         if (first || (!monitor->findings && is_unread)) {
@@ -351,7 +350,6 @@ void verdict_judge(verdict *v)
 {
     verdict_set_span(v->pool, steps_times().first, steps_times().last);
     monitors_join(v);
-    steps_judge();
     for (unsigned i = 0; i < v->monitors->len; i++) {
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
         find_failed(monitor);

@@ -37,6 +37,7 @@ enum {
     OUTCOME_RESET = 2,      /* SYN answered with RST */
     OUTCOME_UNANSWERED = 3, /* a request without an answer */
     OUTCOME_ENDED = 4,      /* FIN or RST in the place of an answer */
+    FIRST_DOUBT = 5,        /* of a step that waits: from here on for what the client does, not for an answer */
     OUTCOME_SIGNING = 5,
     OUTCOME_GUEST = 6,
     OUTCOME_NAK = 7,       /* bind_nak */
@@ -154,11 +155,10 @@ static wmem_allocator_t *memory; /* NULL: nobody watches */
 verdict_peers *steps_first_peers;
 static verdict_peers **end_of_peers;
 static wmem_map_t *by_addresses; /* "client server" -> verdict_peers; "client" -> its first ones */
-static verdict_connection *connections, **end_of_connections;
 static wmem_map_t *by_number; /* Wireshark's number of a conversation -> verdict_connection; emptied with the capture */
 static capture_times times;
-static bool has_asker;   /* any client asks for performance data */
-static bool has_one_way; /* as of the last judgement: any peers that are ours are one_way */
+static bool has_asker;                           /* any client asks for performance data */
+static const verdict_connection *latest_one_way; /* of peers that are ours, as verdict_peers have it */
 
 static verdict_moment now_of(const packet_info *pinfo)
 {
@@ -183,7 +183,7 @@ static verdict_peers *find_or_create_peers(packet_info *pinfo, bool from_client)
             wmem_map_insert(by_addresses, peers->client, peers);
         }
         peers->losses = wmem_array_new(memory, sizeof(verdict_span));
-        peers->cut.pool = peers->unbound.pool = peers->one_way.pool = memory;
+        peers->cut.pool = peers->unbound.pool = memory;
         *end_of_peers = peers;
         end_of_peers = &peers->next;
         wmem_map_insert(by_addresses, wmem_strdup(memory, key), peers);
@@ -225,8 +225,6 @@ static verdict_connection *find_packet_connection(packet_info *pinfo, const tcp_
     connection->events = wmem_array_new(memory, sizeof(connection_event));
     connection->begin = now_of(pinfo);
     set_ends(connection, pinfo, is_syn ? !is_answer : is_known_port(pinfo->destport) || is_lower);
-    *end_of_connections = connection;
-    end_of_connections = &connection->next;
     wmem_map_insert(by_number, key, connection);
     return connection;
 }
@@ -285,14 +283,6 @@ static void note_failure(setup_failure *known, const verdict_connection *connect
     evidence_add(&known->shown, at.frame, at.time);
 }
 
-/* Notes a request of a step, which waits for its answer. */
-static void begin_step(verdict_connection *connection, setup_step step, verdict_moment now)
-{
-    uint32_t outcome = step == STEP_CONNECT ? OUTCOME_SILENT : OUTCOME_UNANSWERED;
-
-    note_failure(&connection->peers->waits, connection, step, outcome, NULL, now);
-}
-
 /* Notes a success of a step. Changes: up to this step nothing waits, and a failure is forgotten, unless another account has
  * it, or, at a later step, one that is not known (NULL). */
 static void pass_step(verdict_connection *connection, setup_step step, uint32_t frame)
@@ -318,12 +308,6 @@ static void fail_step(verdict_connection *connection, setup_step step, uint32_t 
 
     waits->shown.frames = waits->step == step ? NULL : waits->shown.frames;
     note_failure(&connection->peers->failure, connection, step, outcome, account, at);
-}
-
-/* Returns true if a step waits, not for an answer, but for what the client does next. */
-static bool is_doubt(const setup_failure *waits)
-{
-    return waits->outcome == OUTCOME_SIGNING || waits->outcome == OUTCOME_GUEST;
 }
 
 /* Returns true if a step waits on this connection. */
@@ -396,9 +380,9 @@ static void see_end(verdict_connection *connection, bool by_client, bool is_lack
     bool is_explained = asker->asker_refused > asker->asker_logged_on ||
                         (failure->shown.frames && failure->step == STEP_LOGON && failure->outcome != waits->outcome);
 
-    if (has_waiting_step(connection) && by_client && is_doubt(waits) && !is_explained) {
+    if (has_waiting_step(connection) && by_client && waits->outcome >= FIRST_DOUBT && !is_explained) {
         fail_step(connection, STEP_LOGON, waits->outcome, (verdict_moment){waits->shown.first, waits->shown.since});
-    } else if (has_waiting_step(connection) && !by_client && !is_doubt(waits) && !is_lacking) {
+    } else if (has_waiting_step(connection) && !by_client && waits->outcome < FIRST_DOUBT && !is_lacking) {
         fail_step(connection, waits->step, waits->step == STEP_CONNECT ? OUTCOME_RESET : OUTCOME_ENDED, now);
     } else if (has_waiting_step(connection) && now.time - waits->shown.since < STEPS_LONG_WAIT) {
         waits->shown.frames = NULL; /* the client did not wait long */
@@ -458,7 +442,8 @@ static void see_segment(verdict_connection *connection, packet_info *pinfo, cons
     bool by_client = is_from_client(connection, pinfo), has_ack = tcp->th_flags & TCP_ACK;
     bool is_lacking = see_analysis(connection, pinfo, tcp, by_client, now);
     bool has_data = tcp->th_have_seglen && tcp->th_seglen > 0;
-    bool is_connecting = has_waiting_step(connection) && connection->peers->waits.step == STEP_CONNECT;
+    verdict_peers *peers = connection->peers;
+    bool is_connecting = has_waiting_step(connection) && peers->waits.step == STEP_CONNECT;
     connection_way *way = &connection->by[by_client];
 
     if (is_connecting && has_ack && !(tcp->th_flags & TCP_RST)) { /* SYN/ACK, or a later one */
@@ -467,7 +452,7 @@ static void see_segment(verdict_connection *connection, packet_info *pinfo, cons
     if (tcp->th_flags & TCP_SYN) {
         if (!has_ack) {
             connection->syn = connection->syn.frame > 0 ? connection->syn : now;
-            begin_step(connection, STEP_CONNECT, now);
+            note_failure(&peers->waits, connection, STEP_CONNECT, OUTCOME_SILENT, NULL, now);
         }
         return;
     }
@@ -476,6 +461,10 @@ static void see_segment(verdict_connection *connection, packet_info *pinfo, cons
     if (has_ack) {
         way->heard_at = way->heard > 0 && tcp->th_rawack != way->heard ? now.time : way->heard_at;
         way->heard = tcp->th_rawack;
+    }
+    if (steps_is_one_way(connection)) {
+        peers->one_way = connection;
+        latest_one_way = peers->is_ours ? connection : latest_one_way;
     }
     if (has_data && (by_client || connection->response_began <= 0)) {
         connection->response_began = by_client ? 0 : now.time;
@@ -546,7 +535,7 @@ static void see_message_request(verdict_connection *connection, const smb2_info_
                                 verdict_moment now)
 {
     if (step < NUM_STEPS) {
-        begin_step(connection, step, now);
+        note_failure(&connection->peers->waits, connection, step, OUTCOME_UNANSWERED, NULL, now);
         connection->end.frame = 0;
     } else if (smb->opcode == CLOSE && connection->end.frame == 0 && is_about(smb, "winreg")) {
         connection->end = now;
@@ -648,14 +637,14 @@ static tap_packet_status steps_see_setup(void *data _U_, packet_info *pinfo, epa
     enum { ABSTRACT_SYNTAX = 1 }; /* [C706] p_provider_reason_t */
     const tapped_call *tapped = call;
     const verdict_moment now = now_of(pinfo);
-    bool is_map = strcmp(tapped->operation, "Map") == 0, is_bind = strcmp(tapped->operation, "Bind") == 0;
+    bool is_map = strcmp(tapped->operation, "Map") == 0;
     verdict_connection *connection = find_message_connection(pinfo, !tapped->is_response);
 
     if (connection == NULL) {
         return TAP_PACKET_DONT_REDRAW;
     }
     verdict_peers *peers = connection->peers;
-    if (!is_map && !is_bind) {
+    if (strcmp(tapped->operation, "Unbound") == 0) {
         if (peers->unbound.frames == NULL && connection->syn.frame == 0) {
             evidence_add(&peers->unbound, now.frame, now.time);
         }
@@ -664,9 +653,8 @@ static tap_packet_status steps_see_setup(void *data _U_, packet_info *pinfo, epa
     if (is_map || !tapped->is_hkpd || tapped->has_failed) {
         mark_ours(peers);
     }
-    peers->is_bound |= is_bind;
     if (!tapped->is_response) {
-        begin_step(connection, STEP_BIND, now);
+        note_failure(&peers->waits, connection, STEP_BIND, OUTCOME_UNANSWERED, NULL, now);
     } else if (tapped->has_failed) {
         uint32_t bind_outcome = tapped->is_fault                    ? OUTCOME_NAK
                                 : tapped->status == ABSTRACT_SYNTAX ? OUTCOME_NO_SYNTAX
@@ -758,13 +746,12 @@ static void steps_reset(void *data _U_)
 {
     wmem_free_all(memory);
     forget_conversations();
-    connections = NULL;
-    end_of_connections = &connections;
     steps_first_peers = NULL;
     end_of_peers = &steps_first_peers;
     by_addresses = wmem_map_new(memory, wmem_str_hash, g_str_equal);
     times = (capture_times){0, 0, false};
     has_asker = false;
+    latest_one_way = NULL;
 }
 
 void steps_watch(void)
@@ -793,21 +780,6 @@ capture_times steps_times(void)
 
 /* --- The judgement ----------------------------------------------------------------------------------------------- */
 
-void steps_judge(void)
-{
-    has_one_way = false;
-    for (verdict_peers *peers = steps_first_peers; peers; peers = peers->next) {
-        peers->one_way.frames = NULL;
-    }
-    for (const verdict_connection *connection = connections; connection; connection = connection->next) {
-        verdict_peers *peers = connection->peers;
-        if (steps_is_one_way(connection)) {
-            has_one_way |= peers->is_ours;
-            evidence_add(&peers->one_way, connection->begin.frame, connection->begin.time);
-        }
-    }
-}
-
 /* Returns the furthest step that failed or waits long for its answer; without frames: none did. A single SYN may have been
  * answered unseen. */
 static const setup_failure *find_failure(const verdict_peers *peers)
@@ -816,7 +788,7 @@ static const setup_failure *find_failure(const verdict_peers *peers)
     const verdict_evidence *shown = &waits->shown;
     bool is_further = shown->frames && (!failure->shown.frames || waits->step > failure->step);
 
-    if (!is_further || times.was_set || is_doubt(waits)) {
+    if (!is_further || times.was_set || waits->outcome >= FIRST_DOUBT) {
         return failure;
     }
     bool is_silent = waits->step == STEP_CONNECT
@@ -832,7 +804,7 @@ static bool is_meant(const verdict_peers *peers, const setup_failure *failure)
 {
     const verdict_peers *asker = peers->asker;
 
-    if ((failure->outcome == OUTCOME_SILENT && has_one_way) ||
+    if ((failure->outcome == OUTCOME_SILENT && steps_is_one_way(latest_one_way)) ||
         (failure->port == PORT_KERBEROS && asker->asker_logged_on > asker->asker_refused)) {
         return false;
     }
@@ -893,11 +865,15 @@ void steps_add_pipe_failure(const verdict_peers *peers, uint32_t status, const v
 
 void steps_find_unread(wmem_allocator_t *pool, const verdict_peers *peers, bool has_calls, verdict_finding **findings)
 {
-    bool is_one_way = peers->has_messages && peers->one_way.frames, is_cut = peers->has_messages && peers->cut.frames;
-    verdict_evidence shown = is_one_way ? peers->one_way : is_cut ? peers->cut : peers->unbound;
+    bool is_one_way = peers->has_messages && steps_is_one_way(peers->one_way);
+    bool is_cut = peers->has_messages && peers->cut.frames && !is_one_way;
+    verdict_evidence shown = is_one_way ? (verdict_evidence){.pool = pool} : is_cut ? peers->cut : peers->unbound;
 
     shown.pool = pool;
     shown.is_unread = true;
+    if (is_one_way) {
+        evidence_add(&shown, peers->one_way->begin.frame, peers->one_way->begin.time);
+    }
     if (is_one_way || !has_calls) {
         verdict_add_finding(findings, VERDICT_LOST, PARTY_CAPTURE, &shown, true, peers->called, peers->client,
                             is_one_way ? "The capture has one direction alone of what $C and $S say: $T"

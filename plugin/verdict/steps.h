@@ -67,7 +67,6 @@ typedef struct verdict_peers {
     uint32_t logged_on;       /* frame of the latest logon; 0: none */
     bool has_messages;        /* of SMB2 or DCE/RPC, any */
     bool is_ours;             /* performance-related: a bind, the pipe winreg, or a call */
-    bool is_bound;            /* a bind of our interfaces was captured */
     bool has_other_uses;      /* files, other shares and pipes */
     bool asker_asks;          /* the client asks any server for performance data */
     uint32_t asker_logged_on; /* frame of its latest logon, or of a later step, at any server; 0: none */
@@ -78,7 +77,7 @@ typedef struct verdict_peers {
     verdict_evidence cut;     /* packets truncated by the snapshot length */
     verdict_moment encrypted; /* first packet that SMB3 encrypts and no key opens */
     verdict_evidence unbound; /* first request of DCE/RPC on a connection that began before the capture */
-    verdict_evidence one_way; /* begins of connections with one direction alone, as of the last judgement */
+    const struct verdict_connection *one_way; /* latest that was one-way; ask steps_is_one_way() */
 } verdict_peers;
 
 typedef enum {
@@ -108,7 +107,6 @@ typedef struct {
 
 /* A TCP connection. */
 typedef struct verdict_connection {
-    struct verdict_connection *next; /* in the order of the capture */
     verdict_peers *peers;
     uint32_t client_port;
     uint32_t port;           /* of the server */
@@ -146,11 +144,13 @@ const connection_event *steps_events(const verdict_connection *connection, doubl
 const connection_event *steps_find_event(const verdict_connection *connection, event_kind kind, uint32_t about,
                                          double begin, double end);
 
-/* Returns true if packets of one peer alone were captured, SYNs aside, and acknowledge more and more of the other. */
+/* Returns true if packets of one peer alone were captured, SYNs aside, and acknowledge more and more of the other. NULL: false. */
 static inline bool steps_is_one_way(const verdict_connection *connection)
 {
-    return (connection->by[BY_CLIENT].packets == 0 && connection->by[BY_SERVER].heard_at > 0) ||
-           (connection->by[BY_SERVER].packets == 0 && connection->by[BY_CLIENT].heard_at > 0);
+    const connection_way *by = connection ? connection->by : NULL;
+
+    return by && ((by[BY_CLIENT].packets == 0 && by[BY_SERVER].heard_at > 0) ||
+                  (by[BY_SERVER].packets == 0 && by[BY_CLIENT].heard_at > 0));
 }
 
 /* Listens, from before the first packet; later calls do nothing. Wireshark resets all listeners together, so nothing points to old peers. */
@@ -159,15 +159,12 @@ void steps_watch(void);
 /* Returns the times of the capture. */
 capture_times steps_times(void);
 
-/* Finds connections of which one direction alone was captured until now. */
-void steps_judge(void);
-
 /* Adds a finding of the furthest step that failed, if it is about performance counters and no finding in the list is its
- * cause. Needs: steps_judge(). */
+ * cause. */
 void steps_find(wmem_allocator_t *pool, const verdict_peers *peers, verdict_finding **findings);
 
 /* Adds a finding of why the peers' packets are not read, if the capture is why. `has_calls`: some are, so only a missing
- * direction counts. Needs: steps_judge(). */
+ * direction counts. */
 void steps_find_unread(wmem_allocator_t *pool, const verdict_peers *peers, bool has_calls, verdict_finding **findings);
 
 /* Adds a finding of calls that SMB2 answered with an NTSTATUS, in the evidence's pool. */
