@@ -108,16 +108,6 @@ static const char *format_sampling(const verdict_monitor *monitor)
     return wmem_strbuf_get_str(text);
 }
 
-/* Returns ", query 1" or ", in 2 queries". */
-static const char *format_queries(const verdict_monitor *monitor)
-{
-    if (monitor->num_queries > 1) {
-        return wmem_strdup_printf(monitor->pool, monitor->first->is_hkpd ? ", in %u handles" : ", in %u queries",
-                                  monitor->num_queries);
-    }
-    return monitor->number > 0 ? wmem_strconcat(monitor->pool, ", ", monitor->stats.texts[STAT_HANDLE], NULL) : "";
-}
-
 const char *format_monitor_line(const verdict_monitor *monitor)
 {
     const double *stats = monitor->stats.numbers;
@@ -129,13 +119,14 @@ const char *format_monitor_line(const verdict_monitor *monitor)
     }
     const char *sealed = monitor->first->is_sealed ? "; sealed: refusals and errors are not visible" : "";
     bool is_timed = !monitor->first->is_sealed && !isnan(stats[STAT_RESPONSE]);
-    const char *parts[] = {is_timed ? format_seconds(monitor, ", answered in ", stats[STAT_RESPONSE]) : "",
-                           stats[STAT_SAMPLES] > 0 ? format_queries(monitor) : "",
-                           *account ? wmem_strconcat(pool, ", logon ", account, NULL) : "",
-                           is_timed ? wmem_strdup_printf(pool, "%s, frame %.0f",
-                                                         format_seconds(monitor, ", slowest ", stats[STAT_SLOWEST]),
-                                                         stats[STAT_SLOWEST_FRAME])
-                                    : ""};
+    const char *parts[] = {
+        is_timed ? format_seconds(monitor, ", answered in ", stats[STAT_RESPONSE]) : "",
+        monitor->number > 0 ? wmem_strconcat(pool, ", ", monitor->stats.texts[STAT_HANDLE], NULL) : "",
+        *account ? wmem_strconcat(pool, ", logon ", account, NULL) : "",
+        is_timed
+            ? wmem_strdup_printf(pool, "%s, frame %.0f", format_seconds(monitor, ", slowest ", stats[STAT_SLOWEST]),
+                                 stats[STAT_SLOWEST_FRAME])
+            : ""};
     const char *line = wmem_strdup_printf(pool, "%s to %s: %s", monitor_client(monitor), monitor_server(monitor),
                                           format_sampling(monitor));
     for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
@@ -161,24 +152,22 @@ static void write_finding(GString *text, const verdict_monitor *monitor, const v
 }
 
 /* Returns notes on calls of which no finding speaks, or one line on why no call was read: texts, to be freed with the array. */
-static GPtrArray *format_notes(const verdict *v, omissions_form form)
+static GPtrArray *format_notes(const verdict *v)
 {
     omissions omitted = v->omitted;
 
     omitted.has_findings = true;
+    GPtrArray *notes = omissions_format(&omitted, OMISSIONS_LONG);
     if (v->monitors->len == 0 && !omitted.any_decoded && omitted.undecoded == 0) {
-        GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
         g_ptr_array_add(notes, g_strdup(steps_why_nothing(v->pool)));
-        return notes;
     }
-    return omissions_format(&omitted, form);
+    return notes;
 }
 
-/* Writes whether all is well, findings and a line of each monitor, then notes. If a long note would be the first line, its brief form stands above
- * it. */
+/* Writes whether all is well, findings and a line of each monitor, then notes. If a long note would be the first line, its begin stands above it. */
 static void write_summary_text(GString *text, const verdict *v)
 {
-    GPtrArray *notes = format_notes(v, OMISSIONS_LONG), *brief = format_notes(v, OMISSIONS_BRIEF);
+    GPtrArray *notes = format_notes(v);
     GString *behind = g_string_new(NULL);
     double samples = 0;
 
@@ -196,7 +185,7 @@ static void write_summary_text(GString *text, const verdict *v)
     for (unsigned i = 0; i < notes->len; i++) {
         const char *note = g_ptr_array_index(notes, i);
         if (text->len == 0 && g_utf8_strlen(note, -1) > VERDICT_LINE) {
-            g_string_append_printf(text, "%s\n", (const char *)g_ptr_array_index(brief, i));
+            g_string_append_printf(text, "%.*s\n", (int)strcspn(note, ";"), note);
         }
         g_string_append_printf(text, "%s\n", note);
     }
@@ -207,7 +196,6 @@ static void write_summary_text(GString *text, const verdict *v)
     }
     g_string_free(behind, TRUE);
     g_ptr_array_free(notes, TRUE);
-    g_ptr_array_free(brief, TRUE);
 }
 
 /* --- JSON --------------------------------------------------------------------------------------------------------- */
@@ -307,7 +295,7 @@ void verdict_put_json(json_dumper *json, const verdict *v)
 {
     json_dumper_begin_object(json);
     put_word(json, "healthy", health_words[find_health_of_all(v)]);
-    verdict_put_texts(json, "notes", format_notes(v, OMISSIONS_LONG));
+    verdict_put_texts(json, "notes", format_notes(v));
     verdict_begin_list(json, "monitors");
     for (unsigned i = 0; i < v->monitors->len; i++) {
         put_monitor(json, g_ptr_array_index(v->monitors, i));

@@ -95,7 +95,7 @@ def test_two_at_a_time_are_one_monitor(summary):
         c.data(first, 9999)
         c.data(second, 9999)
     lines, _ = summary(scene)
-    assert lines[0] == 'No problems found: 1 monitor, 6 samples' and ', in 2 queries' in lines[1]
+    assert lines[0] == 'No problems found: 1 monitor, 6 samples' and ', query 1 and 1 more' in lines[1]
 
 
 NO_SAMPLES = 'no response with counter data is here or passes the filter'
