@@ -119,14 +119,14 @@ const char *format_monitor_line(const verdict_monitor *monitor)
     }
     const char *sealed = monitor->first->is_sealed ? "; sealed: refusals and errors are not visible" : "";
     bool is_timed = !monitor->first->is_sealed && !isnan(stats[STAT_RESPONSE]);
-    const char *parts[] = {
-        is_timed ? format_seconds(monitor, ", answered in ", stats[STAT_RESPONSE]) : "",
-        monitor->number > 0 ? wmem_strconcat(pool, ", ", monitor->stats.texts[STAT_HANDLE], NULL) : "",
-        *account ? wmem_strconcat(pool, ", logon ", account, NULL) : "",
-        is_timed
-            ? wmem_strdup_printf(pool, "%s, frame %.0f", format_seconds(monitor, ", slowest ", stats[STAT_SLOWEST]),
-                                 stats[STAT_SLOWEST_FRAME])
-            : ""};
+    bool has_query = monitor->number > 0 && stats[STAT_SAMPLES] > 0;
+    const char *parts[] = {is_timed ? format_seconds(monitor, ", answered in ", stats[STAT_RESPONSE]) : "",
+                           has_query ? wmem_strconcat(pool, ", ", monitor->stats.texts[STAT_HANDLE], NULL) : "",
+                           *account ? wmem_strconcat(pool, ", logon ", account, NULL) : "",
+                           is_timed ? wmem_strdup_printf(pool, "%s, frame %.0f",
+                                                         format_seconds(monitor, ", slowest ", stats[STAT_SLOWEST]),
+                                                         stats[STAT_SLOWEST_FRAME])
+                                    : ""};
     const char *line = wmem_strdup_printf(pool, "%s to %s: %s", monitor_client(monitor), monitor_server(monitor),
                                           format_sampling(monitor));
     for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
