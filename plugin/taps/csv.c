@@ -7,8 +7,6 @@
 
 #include "text/numbers.h"
 
-#include <math.h>
-
 void csv_cells(GString *csv, const char *cells, size_t size)
 {
     g_string_append_len(csv, cells, (gssize)size);
@@ -57,12 +55,6 @@ void csv_number(GString *csv, double value)
     static const char *const formats[] = {"%.15g", "%.16g", "%.17g"};
     char text[G_ASCII_DTOSTR_BUF_SIZE];
 
-    if (fabs(value) < 0x1p63 && value == (double)(int64_t)value) {
-        bool is_negative = value < 0;
-        text[0] = '-';
-        csv_cells(csv, text, is_negative + text_decimal(text + is_negative, (uint64_t)fabs(value)));
-        return;
-    }
     for (unsigned i = 0; i == 0 || (i < G_N_ELEMENTS(formats) && g_ascii_strtod(text, NULL) != value); i++) {
         g_ascii_formatd(text, sizeof text, formats[i], value);
     }

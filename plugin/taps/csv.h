@@ -23,7 +23,7 @@ void csv_pdh_text(GString *csv, const char *text);
 void csv_text(GString *csv, const char *text);
 void csv_integer(GString *csv, uint64_t value);
 
-/* Appends a cell of RFC 4180: an integer below 2^63 with all its digits; else 15 digits, or the more, up to 17, that give the same double again. */
+/* Appends a cell of RFC 4180: 15 digits, or the more, up to 17, that give the same double again. */
 void csv_number(GString *csv, double value);
 
 /* Appends a time in UTC: 2026-11-21T21:43:44.123456789Z, or if `is_pdh` a cell of PDH-CSV, "11/21/2026 21:43:44.123", rounded down. Blank for
