@@ -44,10 +44,10 @@ static void hkpd_begin_values(value_stream *stream)
 {
     const counter_response *response = &stream->response;
     const state_server *server = response->server;
+    const char *name = hkpd_computer_name(stream->pool, response);
     bool has_processes = metadata_title_is(server, ID_PROCESS, "ID Process");
     bool has_threads = metadata_title_is(server, ID_THREAD, "ID Thread");
 
-    const char *name = hkpd_computer_name(stream->pool, response);
     stream->computer = name ? name : server->text;
     stream->proofs =
         (perf_id_proofs)((has_processes ? PERF_PROVES_PROCESS : 0) | (has_threads ? PERF_PROVES_THREAD : 0));

@@ -1,9 +1,6 @@
 /* hkpd.h
  * HKEY_PERFORMANCE_DATA: PERF_DATA_BLOCK (winperf.h) as a stream of values, and in the tree; lists of titles; and the hook into Wireshark's
- * winreg dissector, which offers none. packet-hkpd.c has the calls.
- *
- * This folder keeps the key of each handle and the question of each call until the file is closed. packet-hkpd.c fills them on the first
- * pass. Samples, names and handles are kept in state/.
+ * winreg dissector, which offers none. packet-hkpd.c has the calls, and keeps the question of each until the file is closed.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */

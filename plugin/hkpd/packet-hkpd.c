@@ -3,8 +3,8 @@
  *
  * Wireshark's winreg dissector shows such a response byte by byte, and has no table for values' data. So three entries of its table of
  * operations are replaced (winreg-hook.c). Each reads the stub silently and then calls the stock function, which shows all other
- * traffic. A response is shown here instead if its value's name is one of performance data and its bytes are a PERF_DATA_BLOCK or a
- * list of titles.
+ * traffic. Shown here instead are requests for values on handles of performance data, and responses whose value has such a name and is
+ * a PERF_DATA_BLOCK or a list of titles.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -48,7 +48,6 @@ typedef struct {
 
 /* Parameters of QueryValue behind the name, in either direction. */
 typedef struct {
-    bool has_buffer;    /* the pointer to the data is not null */
     tvbuff_t *tvb;      /* the data, NULL without a buffer */
     uint32_t data_size; /* bytes of it that were captured */
     uint32_t size;      /* lpcbData */
@@ -84,16 +83,16 @@ static bool read_title_index(const char **indexes, uint32_t *title)
     return true;
 }
 
-/* Parses a value's name as a question, in `pool`: by the word that it begins with, which hardly any other value has, or as indexes. Titles have
+/* Parses a value's name as a question: by the word that it begins with, which hardly any other value has, or as indexes. Titles have
  * a language in hexadecimal behind the word: "counter 009". */
-static hkpd_question parse_value_name(wmem_allocator_t *pool, const char *name)
+static hkpd_question parse_value_name(const char *name)
 {
     static const struct {
         const char *word;
         question_kind kind;
     } words[] = {{"global", QUESTION_OBJECTS}, {"costly", QUESTION_OBJECTS}, {"metadata", QUESTION_OBJECTS},
                  {"counter", QUESTION_NAMES},  {"help", QUESTION_HELP},      {"explain", QUESTION_HELP}};
-    hkpd_question question = {.name = wmem_strdup(pool, name)};
+    hkpd_question question = {.name = wmem_strdup(wmem_file_scope(), name)};
     const char *indexes = name, *language = strchr(name, ' ');
     uint32_t title;
 
@@ -136,8 +135,6 @@ static int end_pdu(hkpd_pdu *p)
     col_set_writable(pdu->pinfo->cinfo, COL_INFO, pdu->has_column);
     return size;
 }
-
-/* --- Handles --------------------------------------------------------------------------------------------------- */
 
 /* Reads the handle of a request, and finds the open handle that it is. For rpc_pdu_read(), as all functions with a `void *pdu`. */
 static void read_request_handle(void *pdu)
@@ -239,8 +236,7 @@ static void read_parameters(hkpd_pdu *p)
 
     *value = (value_parameters){.tvb = NULL};
     read_pointed_u32(p, "type", proto_registrar_get_id_byname("winreg.winreg_QueryValue.type"));
-    value->has_buffer = ndr_pointer(ndr, "data");
-    if (value->has_buffer) {
+    if (ndr_pointer(ndr, "data")) {
         ndr_array_begin(ndr, true, "Data", &array);
         value->tvb = ndr_elements(ndr, &array, 1);
         value->data_size = tvb_captured_length(value->tvb);
@@ -340,12 +336,12 @@ static void read_question(void *pdu)
     read_request_handle(p);
     const char *name = read_name(p);
     if (p->pdu.first_time) {
-        call->question = parse_value_name(wmem_file_scope(), name);
+        call->question = parse_value_name(name);
     }
     read_parameters(p);
     if (p->pdu.first_time) {
         call->rpc.request_read = true;
-        call->room = p->value.has_buffer ? p->value.size : 0;
+        call->room = p->value.tvb ? p->value.size : 0;
     }
 }
 
@@ -703,7 +699,8 @@ static const operation_handler handlers[] = {
 
 static bool is_active(void)
 {
-    return pref_decode && proto_is_protocol_enabled(find_protocol_by_id(proto_hkpd));
+    return pref_decode && proto_is_protocol_enabled(find_protocol_by_id(proto_hkpd)) &&
+           proto_is_protocol_enabled(find_protocol_by_id(proto_get_id_by_filter_name("winreg")));
 }
 
 /* Adds the PDU to its series' timing, and hands it to the listeners, if it is about performance data. */

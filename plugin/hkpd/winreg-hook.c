@@ -25,13 +25,6 @@ int winreg_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree
     return entry->dissect_resp ? entry->dissect_resp(tvb, offset, pinfo, tree, di, drep) : offset;
 }
 
-static bool (*is_hooked)(void);
-
-static bool is_winreg_watched(void)
-{
-    return is_hooked() && proto_is_protocol_enabled(find_protocol_by_id(proto_get_id_by_filter_name("winreg")));
-}
-
 /* The stock table is constant: a copy of it takes its place. */
 void winreg_hook_install(const rpc_operation *operations, dcerpc_dissect_fnct_t *dissect, bool (*is_active)(void))
 {
@@ -39,8 +32,7 @@ void winreg_hook_install(const rpc_operation *operations, dcerpc_dissect_fnct_t 
     dcerpc_uuid_value *winreg = g_hash_table_lookup(dcerpc_uuids, &key);
     unsigned count = 0;
 
-    is_hooked = is_active;
-    rpc_watch_interface(RPC_WINREG, &(rpc_watched_interface){&uuid_winreg, is_winreg_watched, operations});
+    rpc_watch_interface(RPC_WINREG, &(rpc_watched_interface){&uuid_winreg, is_active, operations});
     while (winreg->procs[count].name) {
         count++;
     }

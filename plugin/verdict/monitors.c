@@ -28,12 +28,10 @@ static bool is_of_query(const tapped_call *tapped)
     return tapped->handle && is_question && !g_str_has_prefix(tapped->operation, "Open");
 }
 
-/* Returns the name of the registry value that is asked for, in small letters without blanks around it; "": PerflibV2, or not known. */
-static const char *format_value_name(wmem_allocator_t *pool, const tapped_call *tapped)
+/* Returns the name of the registry value that is asked for; "": PerflibV2, or not known. */
+static const char *format_value_name(const tapped_call *tapped)
 {
-    bool has_name = tapped->is_hkpd && tapped->subject;
-
-    return has_name ? g_strstrip(wmem_ascii_strdown(pool, tapped->subject, tapped->subject_size)) : "";
+    return tapped->is_hkpd && tapped->subject ? tapped->subject : "";
 }
 
 /* Returns the key of a call's query: if sealed its connection, else handle, client and question; without a query server, client and account. */
@@ -46,7 +44,7 @@ static const char *format_query_key(packet_info *pinfo, const tapped_call *tappe
     }
     if (is_of_query(tapped)) {
         return wmem_strdup_printf(pinfo->pool, "%p %s %s", (const void *)tapped->handle, client,
-                                  format_value_name(pinfo->pool, tapped));
+                                  format_value_name(tapped));
     }
     return wmem_strdup_printf(pinfo->pool, "%p %s %d %s", (const void *)tapped->server, client, tapped->is_hkpd,
                               steps_find_account(pinfo));
@@ -252,7 +250,7 @@ uint32_t query_closed_frame(const verdict_query *query)
 }
 
 /* Takes number, handle and counters of a query from its call. Needs: a handle. `asked_for` changes with each call up to the first sample. */
-static void count_handle(verdict_query *query, const packet_info *pinfo, const tapped_call *tapped)
+static void count_handle(verdict_query *query, const tapped_call *tapped)
 {
     query->number = query->number > 0 ? query->number : tapped->handle->number;
     if (query->is_of_peers) {
@@ -262,7 +260,7 @@ static void count_handle(verdict_query *query, const packet_info *pinfo, const t
     query->failed_blocks += tapped->failed;
     query->counters = tapped->has_counters ? tapped->counters : query->counters;
     if (query->samples <= tapped->is_response) {
-        query->asked_for = tapped->is_hkpd ? g_str_hash(format_value_name(pinfo->pool, tapped)) | 1
+        query->asked_for = tapped->is_hkpd ? g_str_hash(format_value_name(tapped)) | 1
                            : tapped->epoch ? tapped_asked_for(tapped)
                                            : query->asked_for;
     }
@@ -327,7 +325,7 @@ verdict_query *monitors_count(verdict *v, packet_info *pinfo, const tapped_call 
     if (query->is_sealed && tapped->sealed.uses_query) {
         count_sealed(query, pinfo, tapped);
     } else if (tapped->handle) {
-        count_handle(query, pinfo, tapped);
+        count_handle(query, tapped);
     }
     return query;
 }
