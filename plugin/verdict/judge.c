@@ -32,7 +32,60 @@ static bool is_ended_by_server(const verdict_connection *connection)
     return connection && connection->end.frame > 0 && !connection->is_ended_by_client;
 }
 
-/* --- Calls that failed -------------------------------------------------------------------------------------------- */
+/* --- Calls -------------------------------------------------------------------------------------------------------- */
+
+/* What is wrong with a call. */
+typedef enum {
+    WRONG_NOTHING,
+    WRONG_SILENT,     /* the server does not answer */
+    WRONG_RESENT,     /* the request was resent in vain, */
+    WRONG_IDLE,       /* after a pause */
+    WRONG_LARGE,      /* the response was resent in vain */
+    WRONG_IDLE_STOP,  /* the pipe failed after a pause, and works again */
+    WRONG_PIPE,       /* the pipe failed */
+    WRONG_EMPTY,      /* no data */
+    WRONG_SEALED,     /* no data, sealed */
+    WRONG_ROOM,       /* a size probe */
+    WRONG_PROTECTION, /* the four ways to fail, of which a monitor has the first alone: the others are consequences */
+    WRONG_INTERFACE,
+    WRONG_RIGHTS,
+    WRONG_FAILED,
+    NUM_WRONG
+} call_wrong;
+
+/* Finding of each. `fewest`: calls; `until_sample`: those behind the last sample; %s in `text`: operation, error. WRONG_PIPE is a step's. */
+static const struct {
+    verdict_kind kind;
+    verdict_party party;
+    const char *text;
+    unsigned fewest;
+    bool until_sample;
+} wrong_rows[NUM_WRONG] = {
+    [WRONG_SILENT] = {VERDICT_UNANSWERED, PARTY_SERVER, "$S does not answer %s of $C$N: $T", 1},
+    [WRONG_RESENT] = {VERDICT_UNANSWERED, PARTY_NETWORK, "$S does not answer %s of $C, sent again and again$N: $T", 1},
+    [WRONG_IDLE] = {VERDICT_BROKEN, PARTY_NETWORK,
+                    "The network (an idle firewall?) dropped the connection of $C to $S$N: $T", 1},
+    [WRONG_LARGE] = {VERDICT_UNANSWERED, PARTY_NETWORK, "The network drops large responses of $S to $C (MTU?)$N: $T",
+                     1},
+    [WRONG_IDLE_STOP] = {VERDICT_PAUSE, PARTY_SERVER,
+                         "$S stopped Remote Registry while $C was idle, and started it again$N: $T", 1},
+    [WRONG_EMPTY] = {VERDICT_NO_DATA, PARTY_SERVER, "$S answers $C without data$N: $T", LOOP, true},
+    [WRONG_SEALED] = {VERDICT_NO_DATA, PARTY_SERVER,
+                      "$S answers $C without data (it fails, or $C offers too little room)$N: $T", 1},
+    [WRONG_ROOM] = {VERDICT_NO_DATA, PARTY_CLIENT, "$C offers $S too little room each time, and gets no sample: $T",
+                    LOOP, true},
+    [WRONG_PROTECTION] = {VERDICT_NOT_SEALED, PARTY_CLIENT, "$S denies calls that $C signed but did not seal: $T", 1},
+    [WRONG_INTERFACE] = {VERDICT_BIND_REFUSED, PARTY_SERVER, "$S does not have the interface for %s of $C (%s): $T", 1},
+    [WRONG_RIGHTS] = {VERDICT_CALL_FAILED, PARTY_SERVER, "$S answers %s of $C with %s$N: $T", 1},
+    [WRONG_FAILED] = {VERDICT_CALL_FAILED, PARTY_SERVER, "$S answers %s of $C with %s$N: $T", 1},
+};
+
+/* Calls with which the same is wrong. */
+typedef struct {
+    verdict_evidence shown;
+    const monitor_call *first;
+    bool is_mixed; /* others have another operation or error than the first */
+} wrong_calls;
 
 /* Returns true for a call for no data if its peers have a later sample; if it opens a query or adds counters, of a query that began later. False
  * for an error other than a denial of what is no opening. */
@@ -47,80 +100,6 @@ static bool is_made_good(const monitor_call *call)
            (g_strv_contains(begins, call->operation) ? pair->sampled_began : pair->sampled) >
                MAX(call->asked_frame, call->frame);
 }
-
-/* Adds the finding of calls that failed. `first`: gives operation and error; `is_mixed`: others have another one. Changes: `shown`: more, meaning. */
-static void add_failed(verdict_monitor *monitor, verdict_evidence *shown, const monitor_call *first, bool is_mixed)
-{
-    const char *error =
-        first->is_fault ? text_fault(monitor->pool, first->status) : text_win32_error(monitor->pool, first->status);
-
-    shown->more = is_mixed ? wmem_strdup_printf(monitor->pool, "first %s: %s", first->operation, error) : NULL;
-    shown->meaning = first->does_not_seal ? NULL : text_error_meaning(first->status);
-    if (first->does_not_seal) {
-        monitor_add_finding(monitor, VERDICT_NOT_SEALED, PARTY_CLIENT, shown,
-                            "$S denies calls that $C signed but did not seal: $T");
-    } else if (first->is_fault && first->status == UNKNOWN_INTERFACE) {
-        monitor_add_finding(monitor, VERDICT_BIND_REFUSED, PARTY_SERVER, shown,
-                            "$S does not have the interface for %s of $C: %s $T", first->operation, error);
-    } else {
-        monitor_add_finding(monitor, VERDICT_CALL_FAILED, PARTY_SERVER, shown, "$S answers %s of $C with %s%s%s: $T",
-                            is_mixed ? "calls" : first->operation, is_mixed ? "errors$N, first " : "", error,
-                            is_mixed ? "" : "$N");
-    }
-}
-
-/* Adds one finding of all failed calls that are not made good. If calls are denied, others are consequences and do not count. */
-static void find_failed(verdict_monitor *monitor)
-{
-    verdict_evidence shown = {.pool = monitor->pool};
-    const monitor_call *first = NULL;
-    bool is_mixed = false;
-
-    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        bool is_denied = call->status == ACCESS_DENIED, any_denied = first && first->status == ACCESS_DENIED;
-        if (call->outcome != CALL_FAILED || (any_denied && !is_denied) || is_made_good(call)) {
-            continue;
-        }
-        if (first == NULL || (is_denied && !any_denied)) {
-            first = call;
-            shown.frames = NULL;
-        }
-        is_mixed |= call->status != first->status || call->operation != first->operation;
-        evidence_add(&shown, call->frame, call->answered);
-    }
-    if (first) {
-        add_failed(monitor, &shown, first, is_mixed);
-    }
-}
-
-/* --- Calls without a response ------------------------------------------------------------------------------------- */
-
-/* Why a request has no response that its client got. */
-typedef enum {
-    MISSING_NOTHING,
-    MISSING_SILENT,    /* the server is silent */
-    MISSING_RESENT,    /* the request was resent in vain, */
-    MISSING_IDLE,      /* after a pause */
-    MISSING_LARGE,     /* the response was resent in vain */
-    MISSING_IDLE_STOP, /* the pipe failed after a pause, and works again */
-    MISSING_PIPE,      /* the pipe failed */
-    NUM_MISSING
-} missing_cause;
-
-/* Finding of each; %s: operation. That of MISSING_PIPE is a step's. */
-static const struct {
-    verdict_kind kind;
-    verdict_party party;
-    const char *text;
-} missing_rows[] = {
-    [MISSING_SILENT] = {VERDICT_UNANSWERED, PARTY_SERVER, "$S does not answer %s of $C$N: $T"},
-    [MISSING_RESENT] = {VERDICT_UNANSWERED, PARTY_NETWORK, "$S does not answer %s of $C, sent again and again$N: $T"},
-    [MISSING_IDLE] = {VERDICT_BROKEN, PARTY_NETWORK,
-                      "The network (an idle firewall?) dropped the connection of $C to $S$N: $T"},
-    [MISSING_LARGE] = {VERDICT_UNANSWERED, PARTY_NETWORK, "The network drops large responses of $S to $C (MTU?)$N: $T"},
-    [MISSING_IDLE_STOP] = {VERDICT_PAUSE, PARTY_SERVER,
-                           "$S stopped Remote Registry while $C was idle, and started it again$N: $T"},
-};
 
 /* Returns true if a peer resent again and again what it sent at `when` (seconds since 1970), and the other one never acknowledged it. */
 static bool is_resent_in_vain(const verdict_connection *connection, bool by_client, double when)
@@ -159,91 +138,99 @@ static const connection_event *find_pipe_failure(const monitor_call *call)
                : NULL;
 }
 
-/* Returns why a call's response is missing. `failure`: find_pipe_failure(). A call that its client cancels after a while is unanswered. */
-static missing_cause find_missing_cause(const verdict_monitor *monitor, const monitor_call *call,
-                                        const connection_event *failure)
+/* Returns why a request has no response. `failure`: SMB2 error in the place of the response, NULL: none; a call that its client cancels after a
+ * while is unanswered. */
+static call_wrong find_missing(const verdict_monitor *monitor, const monitor_call *call,
+                               const connection_event *failure)
 {
-    bool is_first = call == monitor->calls;
-    double idle = is_first ? 0 : call->asked - MAX(call[-1].asked, call[-1].answered);
+    double idle = call == monitor->calls ? 0 : call->asked - MAX(call[-1].asked, call[-1].answered);
 
-    if (call->outcome != CALL_WAITS) {
-        return call->began > 0 && is_resent_in_vain(call->connection, false, call->began) ? MISSING_LARGE
-                                                                                          : MISSING_NOTHING;
-    }
     if (failure && failure->status != STATUS_CANCELLED) {
         const verdict_peers *pair = call->query->pair;
         bool is_anew = pair->sampled > failure->at.frame || pair->logged_on > failure->at.frame;
         bool is_of_session = failure->status == STATUS_NETWORK_SESSION_EXPIRED ||
                              failure->status == STATUS_USER_SESSION_DELETED; /* the client can make another one */
-        return !is_anew              ? MISSING_PIPE
-               : is_of_session       ? MISSING_NOTHING
-               : idle >= IDLE_STOP_S ? MISSING_IDLE_STOP
-                                     : MISSING_PIPE;
+        return !is_anew              ? WRONG_PIPE
+               : is_of_session       ? WRONG_NOTHING
+               : idle >= IDLE_STOP_S ? WRONG_IDLE_STOP
+                                     : WRONG_PIPE;
     }
     if (!is_unanswered(call, failure ? failure->at.time : steps_times().last)) {
-        return MISSING_NOTHING;
+        return WRONG_NOTHING;
     }
-    return !is_resent_in_vain(call->connection, true, call->asked) ? MISSING_SILENT
-           : idle >= IDLE_S                                        ? MISSING_IDLE
-                                                                   : MISSING_RESENT;
+    return !is_resent_in_vain(call->connection, true, call->asked) ? WRONG_SILENT
+           : idle >= IDLE_S                                        ? WRONG_IDLE
+                                                                   : WRONG_RESENT;
 }
 
-/* Adds a finding for each cause for which responses are missing. */
-static void find_unanswered(verdict_monitor *monitor)
+/* Returns what is wrong with a call that has a response. */
+static call_wrong find_wrong_response(const monitor_call *call)
 {
-    verdict_evidence shown[NUM_MISSING] = {{.pool = NULL}};
-    const char *operations[NUM_MISSING] = {NULL};
+    if (call->outcome == CALL_FAILED) {
+        return is_made_good(call)                                    ? WRONG_NOTHING
+               : call->does_not_seal                                 ? WRONG_PROTECTION
+               : call->is_fault && call->status == UNKNOWN_INTERFACE ? WRONG_INTERFACE
+               : call->status == ACCESS_DENIED                       ? WRONG_RIGHTS
+                                                                     : WRONG_FAILED;
+    }
+    return call->outcome == CALL_EMPTY   ? (call->query->is_sealed ? WRONG_SEALED : WRONG_EMPTY)
+           : call->outcome == CALL_PROBE ? WRONG_ROOM
+           : call->began > 0 && is_resent_in_vain(call->connection, false, call->began) ? WRONG_LARGE
+                                                                                        : WRONG_NOTHING;
+}
+
+/* Counts what is wrong with a call. Changes: the status of the monitor's failed pipe; a sample ends what lasts until one. */
+static void count_wrong(const verdict_monitor *monitor, wrong_calls *all, const monitor_call *call, uint32_t *status)
+{
+    const connection_event *failure = find_pipe_failure(call);
+    bool waits = call->outcome == CALL_WAITS;
+    call_wrong wrong = waits ? find_missing(monitor, call, failure) : find_wrong_response(call);
+    bool is_pipe = wrong == WRONG_PIPE || wrong == WRONG_IDLE_STOP;
+    verdict_moment at = is_pipe ? failure->at
+                        : waits ? (verdict_moment){call->asked_frame, call->asked}
+                                : (verdict_moment){call->frame, call->answered};
+    wrong_calls *calls = &all[wrong];
+
+    for (unsigned i = 0; i < NUM_WRONG && call->outcome == CALL_SAMPLE; i++) {
+        all[i].shown.frames = wrong_rows[i].until_sample ? NULL : all[i].shown.frames;
+    }
+    if (wrong != WRONG_NOTHING) {
+        calls->first = calls->first ? calls->first : call;
+        calls->is_mixed |= call->operation != calls->first->operation || call->status != calls->first->status;
+        calls->shown.pool = monitor->pool;
+        evidence_add(&calls->shown, at.frame, at.time);
+        *status = wrong == WRONG_PIPE ? failure->status : *status;
+    }
+}
+
+/* Adds a finding for each thing that is wrong with calls. */
+static void find_wrong_calls(verdict_monitor *monitor)
+{
+    wrong_calls all[NUM_WRONG] = {{.first = NULL}};
     uint32_t status = 0;
+    bool has_failed = false;
 
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        const connection_event *failure = find_pipe_failure(call);
-        missing_cause cause = find_missing_cause(monitor, call, failure);
-        bool is_failure = cause == MISSING_PIPE || cause == MISSING_IDLE_STOP, is_large = cause == MISSING_LARGE;
-        if (cause == MISSING_NOTHING) {
+        count_wrong(monitor, all, call, &status);
+    }
+    for (call_wrong wrong = WRONG_SILENT; wrong < NUM_WRONG && !has_failed; wrong++) {
+        verdict_evidence *shown = &all[wrong].shown;
+        const monitor_call *first = all[wrong].first;
+        if (wrong == WRONG_PIPE || evidence_count(shown) < wrong_rows[wrong].fewest) {
             continue;
         }
-        shown[cause].pool = monitor->pool;
-        operations[cause] = operations[cause] ? operations[cause] : call->operation;
-        status = cause == MISSING_PIPE ? failure->status : status;
-        evidence_add(&shown[cause],
-                     is_failure ? failure->at.frame
-                     : is_large ? call->frame
-                                : call->asked_frame,
-                     is_failure ? failure->at.time
-                     : is_large ? call->answered
-                                : call->asked);
-    }
-    for (missing_cause cause = MISSING_SILENT; cause < MISSING_PIPE; cause++) {
-        if (shown[cause].frames) {
-            monitor_add_finding(monitor, missing_rows[cause].kind, missing_rows[cause].party, &shown[cause],
-                                missing_rows[cause].text, operations[cause]);
+        const char *error = (first->is_fault ? text_fault : text_win32_error)(monitor->pool, first->status);
+        has_failed = wrong >= WRONG_PROTECTION;
+        if (has_failed && all[wrong].is_mixed) {
+            shown->more = wmem_strdup_printf(monitor->pool, "first %s: %s", first->operation, error);
+            error = wmem_strconcat(monitor->pool, "errors, first ", error, NULL);
         }
+        shown->meaning = wrong >= WRONG_INTERFACE ? text_error_meaning(first->status) : NULL;
+        monitor_add_finding(monitor, wrong_rows[wrong].kind, wrong_rows[wrong].party, shown, wrong_rows[wrong].text,
+                            all[wrong].is_mixed ? "calls" : first->operation, error);
     }
-    if (shown[MISSING_PIPE].frames && monitor->pair) {
-        steps_add_pipe_failure(monitor->pair, status, &shown[MISSING_PIPE], &monitor->findings);
-    }
-}
-
-/* Adds a finding if LOOP or more responses behind the last sample have no data, or only ask for more room. Sealed: if any has none. */
-static void find_no_data(verdict_monitor *monitor)
-{
-    verdict_evidence empty = {.pool = monitor->pool}, probes = {.pool = monitor->pool};
-    bool is_sealed = monitor->first->is_sealed;
-
-    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        if (call->outcome == CALL_SAMPLE) {
-            probes.frames = NULL;
-            empty.frames = is_sealed ? empty.frames : NULL;
-        } else if (call->outcome == CALL_EMPTY || call->outcome == CALL_PROBE) {
-            evidence_add(call->outcome == CALL_EMPTY ? &empty : &probes, call->frame, call->answered);
-        }
-    }
-    if (evidence_count(&empty) >= (is_sealed ? 1 : LOOP)) {
-        monitor_add_finding(monitor, VERDICT_NO_DATA, PARTY_SERVER, &empty, "$S answers $C without data%s$N: $T",
-                            is_sealed ? " (it fails, or $C offers too little room)" : "");
-    } else if (evidence_count(&probes) >= LOOP) {
-        monitor_add_finding(monitor, VERDICT_NO_DATA, PARTY_CLIENT, &probes,
-                            "$C offers $S too little room each time, and gets no sample: $T");
+    if (all[WRONG_PIPE].first && monitor->pair) {
+        steps_add_pipe_failure(monitor->pair, status, &all[WRONG_PIPE].shown, &monitor->findings);
     }
 }
 
@@ -275,41 +262,32 @@ static void find_open(verdict_monitor *monitor)
 
 /* --- Packets that were not captured ------------------------------------------------------------------------------- */
 
-/* Adds findings of lost and truncated packets, if they did harm: data or responses are missing, or values are assumed. `lacks_some`: timing_find()
- * saw a gap that lost packets may explain. */
+/* Adds findings of lost and truncated packets, if they did harm: samples or responses are missing, no data came, or values are assumed.
+ * `lacks_some`: timing_find() saw a gap that lost packets may explain. */
 static void find_lacking(verdict_monitor *monitor, bool lacks_some)
 {
     const verdict_peers *pair = monitor->pair;
-    verdict_evidence lost = {.pool = monitor->pool};
-    unsigned responses = 0, unreadable = 0;
-    bool is_harmful = monitor->stats.numbers[STAT_SAMPLES] <= 0;
+    verdict_evidence lost = {.pool = monitor->pool}, cut = pair ? pair->cut : lost;
+    bool is_harmful = lacks_some || monitor->stats.numbers[STAT_SAMPLES] <= 0;
 
-    if (pair == NULL) {
-        return;
-    }
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        bool waits = call->outcome == CALL_WAITS;
         /* the last request, and one whose pipe failed, have no response in any case */
-        responses += waits && call + 1 < monitor->end && find_pipe_failure(call) == NULL;
-        unreadable += call->outcome == CALL_EMPTY || call->outcome == CALL_DAMAGED || (waits && call->asks);
+        bool is_missing = call->outcome == CALL_WAITS && call + 1 < monitor->end && find_pipe_failure(call) == NULL;
+        is_harmful |= is_missing || call->outcome == CALL_EMPTY || call->outcome == CALL_DAMAGED;
     }
     for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
         for (unsigned kind = PROBLEM_ASSUMED; kind <= PROBLEM_UNTYPED; kind++) {
             is_harmful |= monitor_query(monitor, i)->problems[kind].things > 0;
         }
     }
-    for (unsigned i = 0; i < wmem_array_get_count(pair->losses); i++) {
+    for (unsigned i = 0; pair && i < wmem_array_get_count(pair->losses); i++) {
         const verdict_span *loss = wmem_array_index(pair->losses, i);
         evidence_add(&lost, loss->frame, loss->until);
     }
-    if (is_harmful || lacks_some || responses > 0) {
-        lost.more = responses > 0 ? wmem_strdup_printf(monitor->pool, "responses missing: %u", responses) : NULL;
+    if (is_harmful) {
+        cut.pool = monitor->pool;
         monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &lost,
                             "The capture lacks packets of $C and $S[, or their order]: $T");
-    }
-    if (is_harmful || unreadable > 0) {
-        verdict_evidence cut = pair->cut;
-        cut.pool = monitor->pool;
         monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &cut,
                             "The capture cuts frames of $C and $S short: $T");
     }
@@ -333,7 +311,7 @@ static void find_peers_failures(verdict *v)
         /* who has samples is another account's monitor */
         bool is_other = first && account && first->stats.numbers[STAT_SAMPLES] > 0;
         first = is_other ? NULL : first;
-        verdict_monitor *monitor = first ? first : monitor_new_of_peers(v->pool, pair);
+        verdict_monitor *monitor = first ? first : monitor_new(v->pool, pair, NULL);
         bool is_cut = pair->cut.frames && pair->is_ours;
         bool is_unread = is_cut || (v->queries->len == 0 && v->omitted.undecoded == 0);
         steps_find(v->pool, pair, &monitor->findings);
@@ -352,9 +330,7 @@ void verdict_judge(verdict *v)
     monitors_join(v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
-        find_failed(monitor);
-        find_unanswered(monitor);
-        find_no_data(monitor);
+        find_wrong_calls(monitor);
         find_open(monitor);
         find_lacking(monitor, timing_find(monitor));
         problems_find(v, monitor);
@@ -370,14 +346,6 @@ static int compare_monitors(const void *a, const void *b)
     return x && y ? verdict_finding_compare(x, y) : (x == NULL) - (y == NULL);
 }
 
-/* Returns true if there is something to say of a monitor: findings, samples, several size probes, or steps alone. One that read names has nothing. */
-static bool is_shown(const verdict_monitor *monitor)
-{
-    const double *stats = monitor->stats.numbers;
-
-    return monitor->first == NULL || monitor->findings || stats[STAT_SAMPLES] > 0 || stats[STAT_PROBES] > 1;
-}
-
 void verdict_judge_for_display(verdict *v)
 {
     unsigned shown = 0;
@@ -385,7 +353,9 @@ void verdict_judge_for_display(verdict *v)
     verdict_judge(v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
-        if (is_shown(monitor) || (i + 1 == v->monitors->len && shown == 0)) {
+        const double *stats = monitor->stats.numbers;
+        bool has_data = stats[STAT_SAMPLES] > 0 || stats[STAT_PROBES] > 1; /* else it reads names */
+        if (monitor->findings || has_data || (i + 1 == v->monitors->len && shown == 0)) {
             g_ptr_array_index(v->monitors, shown++) = monitor;
         }
     }

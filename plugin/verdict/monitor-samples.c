@@ -23,10 +23,11 @@ static const char *format_server(wmem_allocator_t *pool, const char *called, con
     return has_name ? wmem_strdup_printf(pool, "%s (%s)", called, server) : server;
 }
 
-/* Returns a monitor without queries and calls, its counts 0, other numbers NAN. `first`: its query, NULL: none; `pair`: NULL: not by TCP. */
-static verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, const verdict_query *first)
+verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, const verdict_query *first)
 {
     verdict_monitor *monitor = wmem_new0(pool, verdict_monitor);
+    double *stats = monitor->stats.numbers;
+    const char **texts = monitor->stats.texts;
 
     monitor->pool = pool;
     monitor->pair = pair;
@@ -34,20 +35,13 @@ static verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair,
     monitor->queries = wmem_array_new(pool, sizeof first);
     monitor->list = wmem_array_new(pool, sizeof(monitor_call));
     for (unsigned i = 0; i < NUM_STATS; i++) {
-        monitor->stats.numbers[i] = NAN;
+        stats[i] = NAN;
     }
-    monitor->stats.numbers[STAT_SAMPLES] = monitor->stats.numbers[STAT_PROBES] = 0;
-    monitor->stats.numbers[STAT_LATE_ASKED] = monitor->stats.numbers[STAT_LATE_ANSWERED] = 0;
-    monitor->stats.texts[STAT_CLIENT] = monitor_client(monitor);
-    return monitor;
-}
-
-verdict_monitor *monitor_new_of_peers(wmem_allocator_t *pool, verdict_peers *pair)
-{
-    verdict_monitor *monitor = monitor_new(pool, pair, NULL);
-
-    monitor->stats.texts[STAT_ACCOUNT] = "";
-    monitor->stats.texts[STAT_SERVER] = format_server(pool, pair->called, pair->server);
+    stats[STAT_SAMPLES] = stats[STAT_PROBES] = stats[STAT_LATE_ASKED] = stats[STAT_LATE_ANSWERED] = 0;
+    texts[STAT_CLIENT] = monitor_client(monitor);
+    texts[STAT_ACCOUNT] = first ? first->account : "";
+    texts[STAT_SERVER] = first ? format_server(pool, first->is_sealed ? NULL : first->called, first->server)
+                               : format_server(pool, pair->called, pair->server);
     return monitor;
 }
 
@@ -105,39 +99,30 @@ static bool is_list_of_names(const monitor_call *call)
     return call->outcome == CALL_SAMPLE && times < FEWEST && call->query->most_asked >= FEWEST;
 }
 
-/* Returns the seconds without data after which a monitor's sealed responses without data have failed. */
-static double find_patience(const verdict_monitor *monitor)
-{
-    double first = 0, last = 0;
-    unsigned samples = 0;
-
-    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        if (call->outcome == CALL_SAMPLE && call->asked > 0) {
-            first = samples++ > 0 ? first : call->asked;
-            last = call->asked;
-        }
-    }
-    return samples > 1 ? MAX(FAILED_TIMES * (last - first) / (samples - 1), FAILED_S) : FAILED_S;
-}
-
-/* Settles sealed responses without data: CALL_PROBE, which data follows at once; CALL_EMPTY, all of a time without data that is too long; else
- * CALL_DONE, nothing is known. */
+/* Settles sealed responses without data: CALL_PROBE, which data follows at once; CALL_EMPTY, all of a time without data of FAILED_TIMES mean
+ * intervals, and FAILED_S; else CALL_DONE, nothing is known. */
 static void settle_sealed(const verdict_monitor *monitor)
 {
-    double patience = find_patience(monitor), since = 0; /* when the time without data began, 0: it did not */
-    monitor_call *next = monitor->calls;                 /* sample */
+    const monitor_call *next = monitor->calls, *first = NULL, *last = NULL; /* samples: behind a call, and before it */
+    double since = 0;                                                       /* when the time without data began */
+    unsigned samples = 0;
 
     for (monitor_call *call = monitor->calls; call < monitor->end; call++) {
         while (next < monitor->end && (next <= call || next->outcome != CALL_SAMPLE)) {
             next++;
         }
-        since = call->outcome == CALL_SAMPLE ? 0 : since;
-        if (call->outcome == CALL_EMPTY) {
+        if (call->outcome == CALL_SAMPLE) {
+            first = first ? first : call;
+            last = call;
+            samples++;
+            since = 0;
+        } else if (call->outcome == CALL_EMPTY) {
+            double interval = samples > 1 ? (last->asked - first->asked) / (samples - 1) : 0;
             double until = next < monitor->end ? next->asked : steps_times().last;
             since = since > 0 ? since : call->answered;
-            call->outcome = next < monitor->end && until - call->answered <= PROBE_S ? CALL_PROBE
-                            : until - since >= patience                              ? CALL_EMPTY
-                                                                                     : CALL_DONE;
+            call->outcome = next < monitor->end && until - call->answered <= PROBE_S  ? CALL_PROBE
+                            : until - since >= MAX(FAILED_TIMES * interval, FAILED_S) ? CALL_EMPTY
+                                                                                      : CALL_DONE;
         }
     }
 }
@@ -285,9 +270,6 @@ static void sum_queries(verdict_monitor *monitor, uint32_t *sealed)
     }
     stats[STAT_REFUSED] = first->is_sealed ? NAN : refused;
     stats[STAT_FAILED] = first->is_sealed ? NAN : failed;
-    monitor->stats.texts[STAT_ACCOUNT] = first->account;
-    monitor->stats.texts[STAT_SERVER] =
-        format_server(monitor->pool, first->is_sealed ? NULL : first->called, first->server);
 }
 
 void monitors_join(verdict *v)

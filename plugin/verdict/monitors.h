@@ -180,8 +180,9 @@ uint32_t query_closed_frame(const verdict_query *query);
 /* Joins queries to monitors, with their samples and statistics. Changes: frees the monitors before and all of `v->pool`; what was counted stays. */
 void monitors_join(verdict *v);
 
-/* Returns a monitor without queries, for findings of the peers' steps. It is not yet in the verdict's list. */
-verdict_monitor *monitor_new_of_peers(wmem_allocator_t *pool, verdict_peers *pair);
+/* Returns a monitor without queries and calls, its counts 0, other numbers NAN. It is not yet in the verdict's list. `pair`: NULL: not by TCP;
+ * `first`: its query, NULL: none, for findings of the peers' steps. */
+verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, const verdict_query *first);
 
 /* Returns the name that the monitor's client gives the server, else the server's address. */
 const char *monitor_server(const verdict_monitor *monitor);

@@ -133,14 +133,11 @@ def test_nothing_to_do_with_it(said, name):
     assert len(found.lines) == 1 and len(found.lines[0]) <= MOST, found.lines
 
 
-@pytest.mark.parametrize('name, lacks', [('samples-lost', None), ('requests-lost', None), ('answers-lost-tcp', 'responses missing: 3')])
-def test_what_is_lost_makes_nobody_late(said, name, lacks):
-    """What was lost in whole leaves nothing to count."""
+@pytest.mark.parametrize('name', ['samples-lost', 'requests-lost', 'answers-lost-tcp'])
+def test_what_is_lost_makes_nobody_late(said, name):
     found = said(name, FAULTY[name])
     monitor, = found.json['monitors']
-    text, = (f['text'] for f in monitor['findings'] if f['kind'] == 'lost')
     assert (monitor['late_asked'], monitor['late_answered']) == (0, 0) and not re.search(r'\d late', found.lines[-1]), found.lines
-    assert text.endswith('; ' + lacks) if lacks else 'missing' not in text, text
 
 
 @pytest.mark.parametrize('name, late', [('client-late-tcp', (1, 0)), ('client-late-old-loss-tcp', (1, 0))])
