@@ -128,7 +128,7 @@ static perf_group *pcq_find_group_before(value_stream *stream, perf_no_result *w
     if (identifier == NULL) {
         return NULL;
     }
-    perf_group *group = find_block(stream->pool, before, identifier, value_stream_group_number(stream));
+    perf_group *group = find_block(stream->pool, before, identifier, stream->group->key);
     if (group == NULL && stream->group->has_instances &&
         stream->group->rows > 0) { /* in place of all, some are asked for */
         const perf_identifier all = identifier_of_all(identifier->guid, identifier->counter_id);

@@ -18,8 +18,7 @@ typedef struct {
     GString *text;      /* rows that are not written yet */
     GString *head;      /* cells that all rows of one instance begin with, made once: those of the response first */
     size_t answer_size; /* bytes of the response's cells in `head` */
-    uint32_t table;     /* number of the group that `head` is of; UINT32_MAX: none, as a response begins */
-    uint32_t row;       /* row of the instance in that group */
+    uint32_t row;       /* row of the group that `head` is of; UINT32_MAX: none, as a group begins */
 } long_export;
 
 static void long_reset(void *data)
@@ -49,7 +48,6 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const va
     }
     csv_text(head, tapped_placed(stream->pool, handle, stream->computer));
     export->answer_size = head->len;
-    export->table = UINT32_MAX;
 }
 
 /* Writes the cell "raw" of the value that was read last: its number, its text, or the first bytes of any other in hex. */
@@ -57,7 +55,7 @@ static void write_raw(GString *text, value_stream *stream)
 {
     const counter_value *at = &stream->at;
 
-    if (at->is_number) {
+    if (at->raw.size > 0) {
         csv_integer(text, at->raw.value);
     } else if (at->counter->is_text) {
         csv_text(text, value_stream_text(stream, TEXT_WHOLE));
@@ -105,8 +103,7 @@ static void write_long_row(long_export *export, value_stream *stream)
     perf_result result =
         stream->at.is_failed ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
 
-    if (export->table != value_stream_group_number(stream) || export->row != stream->at.row) {
-        export->table = value_stream_group_number(stream);
+    if (export->row != stream->at.row) {
         export->row = stream->at.row;
         g_string_truncate(export->head, export->answer_size);
         csv_text(export->head, value_stream_set(stream));
@@ -134,6 +131,7 @@ static void long_count(void *data, packet_info *pinfo, const tapped_call *tapped
     value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
     begin_answer(export, pinfo, stream, tapped->is_hkpd);
     while (value_stream_next_group(stream)) {
+        export->row = UINT32_MAX;
         if (stream->at.is_failed) {
             write_long_row(export, stream);
         }

@@ -15,6 +15,9 @@ static int hf_learned_in, hf_value, hf_text, hf_raw, hf_path, hf_cooked, hf_cook
 
 /* --- Where a fact came from ------------------------------------------------------------------------------------ */
 
+#define ASSUMED_TEXT(name, sentence) sentence,
+static const char *const assumed_texts[] = {ASSUMED_REASONS(ASSUMED_TEXT)};
+
 void value_tree_report_assumed(expert_report *report, proto_item *item, assumed_reason reason, uint32_t disputed_in)
 {
     if (reason == ASSUMED_NONE || report->told_assumed & 1U << reason) {
@@ -25,7 +28,7 @@ void value_tree_report_assumed(expert_report *report, proto_item *item, assumed_
         expert_report_add(report, item, EI_ORDER_ASSUMED, "Assumed: frame %u has another name or type of what is here",
                           disputed_in);
     } else {
-        expert_report_add(report, item, EI_ORDER_ASSUMED, "Assumed: %s", assumed_reason_texts[reason]);
+        expert_report_add(report, item, EI_ORDER_ASSUMED, "Assumed: %s", assumed_texts[reason]);
     }
 }
 
@@ -217,7 +220,7 @@ void value_tree_add_sent(const value_tree *view, proto_tree *tree)
     }
     if (at->counter->is_text) {
         proto_tree_add_string(tree, hf_text, view->tvb, at->offset, at->size, value_stream_text(stream, TEXT_WHOLE));
-    } else if (at->is_number) {
+    } else if (at->raw.size > 0) {
         proto_tree_add_uint64(tree, hf_value, view->tvb, at->offset, at->raw.size, at->raw.value);
     } else if (at->size > 0) {
         proto_tree_add_item(tree, hf_raw, view->tvb, at->offset, (int)MIN(at->size, MOST_VALUE_BYTES), ENC_NA);

@@ -10,9 +10,6 @@
 #include "state/samples.h"
 #include "text/text.h"
 
-#define ASSUMED_TEXT(name, sentence) [ASSUMED_##name] = sentence,
-const char *const assumed_reason_texts[NUM_ASSUMED_REASONS] = {ASSUMED_REASONS(ASSUMED_TEXT)};
-
 /* --- Samples ------------------------------------------------------------------------------------------------------ */
 
 /* Finds the sample to compare with. Changes: `before` with its clocks, or else `why_no_before`. */
@@ -82,7 +79,7 @@ void value_stream_enter(value_stream *stream, perf_group *group)
 
 bool value_stream_next_group(value_stream *stream)
 {
-    uint32_t next = stream->group ? value_stream_group_number(stream) + 1 : 0;
+    uint32_t next = stream->group ? (uint32_t)(stream->group - stream->now.table->groups) + 1 : 0;
 
     if (next == stream->now.table->num_groups) {
         return false;
@@ -154,8 +151,7 @@ const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint
         return NULL;
     }
     value_stream_enter_column(stream, column);
-    at->raw = perf_table_number_at(table, at->offset, at->size);
-    at->is_number = at->raw.size > 0 && !at->counter->is_text;
+    at->raw = at->counter->is_text ? (perf_raw){0, 0} : perf_table_number_at(table, at->offset, at->size);
     stream->operands.is_assumed = false;
     return at;
 }
@@ -435,7 +431,7 @@ const char *value_stream_format(value_stream *stream, const perf_result *result)
     if (at->counter->is_text) {
         return wmem_strconcat(stream->pool, "\"", value_stream_text(stream, TEXT_NAME_MAX), "\"", NULL);
     }
-    text_integer(number, at->is_number ? at->raw.value : at->size);
+    text_integer(number, at->raw.size > 0 ? at->raw.value : at->size);
     if (result->none == PERF_NO_RESULT_OK) {
         if (type->hex) {
             snprintf(number, sizeof number, "0x%" PRIx64, at->raw.value);
@@ -444,7 +440,7 @@ const char *value_stream_format(value_stream *stream, const perf_result *result)
             text_number(number, result->value);
         }
         snprintf(stream->words, sizeof stream->words, "%s%s%s", number, *type->unit ? " " : "", type->unit);
-    } else if (at->is_number) {
+    } else if (at->raw.size > 0) {
         snprintf(stream->words, sizeof stream->words, "%s (raw; %s)", number, perf_no_result_text[result->none]);
     } else {
         snprintf(stream->words, sizeof stream->words, "%s byte%s", number, at->size == 1 ? "" : "s");

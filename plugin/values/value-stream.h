@@ -52,10 +52,7 @@ typedef struct {
     X(INSTANCE, "instances have one name, or one has another id than before, and nothing else tells them apart")
 
 #define ASSUMED_ENUM(name, sentence) ASSUMED_##name,
-typedef enum { ASSUMED_REASONS(ASSUMED_ENUM) NUM_ASSUMED_REASONS } assumed_reason;
-
-/* The sentences, by reason. */
-extern const char *const assumed_reason_texts[NUM_ASSUMED_REASONS];
+typedef enum { ASSUMED_REASONS(ASSUMED_ENUM) } assumed_reason;
 
 /* --- A value ------------------------------------------------------------------------------------------------------ */
 
@@ -98,8 +95,7 @@ typedef struct {
     bool is_failed; /* in front of the first value of a block with an error in place of values: stream->group->status */
     bool
         is_empty; /* of a well-formed block without any; of both `at` stands for their counter, so that they have a path */
-    bool is_number; /* of 4 or 8 bytes, and no text */
-    perf_raw raw;   /* the number */
+    perf_raw raw; /* the number; size 0: a text, or neither 4 nor 8 bytes */
 } counter_value;
 
 /* Operands of a value's formula, found by value_stream_result(). Others are what they were of a value
@@ -173,12 +169,6 @@ value_column *value_stream_enter_column(value_stream *stream, uint32_t number);
 
 /* Reads the value of a cell of the group. Returns NULL for a cell without a value, and for those that the response has no bytes for. */
 const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint32_t column);
-
-/* Returns the group's number in the response, from 0. */
-static inline uint32_t value_stream_group_number(const value_stream *stream)
-{
-    return (uint32_t)(stream->group - stream->now.table->groups);
-}
 
 /* Returns the same block or object of the sample before, comparable or not; NULL: it has none, or that is not known. */
 perf_group *value_stream_group_before(value_stream *stream);

@@ -80,7 +80,7 @@ static void count_values(const problem_counter *to, packet_info *pinfo, const ta
 
     while (value_stream_next(stream)) {
         const perf_result result =
-            stream->at.is_number ? value_stream_result(stream) : (perf_result){.none = PERF_NO_RESULT_OK};
+            stream->at.raw.size > 0 ? value_stream_result(stream) : (perf_result){.none = PERF_NO_RESULT_OK};
         assumed_reason reason = value_stream_assumed_reason(stream);
         if (reason != ASSUMED_NONE && reason != ASSUMED_RESPONSE) { /* malformed data is said of the response */
             add_problem(to, PROBLEM_ASSUMED, pinfo, value_stream_path(stream), 0);
