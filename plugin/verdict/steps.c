@@ -443,7 +443,7 @@ static void see_segment(verdict_connection *connection, packet_info *pinfo, cons
     bool is_lacking = see_analysis(connection, pinfo, tcp, by_client, now);
     bool has_data = tcp->th_have_seglen && tcp->th_seglen > 0;
     verdict_peers *peers = connection->peers;
-    bool is_connecting = has_waiting_step(connection) && peers->waits.step == STEP_CONNECT;
+    bool is_connecting = peers->waits.step == STEP_CONNECT && peers->waits.port == connection->port;
     connection_way *way = &connection->by[by_client];
 
     if (is_connecting && has_ack && !(tcp->th_flags & TCP_RST)) { /* SYN/ACK, or a later one */
@@ -530,24 +530,8 @@ static setup_step message_step(const smb2_info_t *smb)
                                                                              : NUM_STEPS;
 }
 
-/* Notes a request of a step (NUM_STEPS: none), which waits. A CLOSE of the pipe winreg ends the connection's use by its client. */
-static void see_message_request(verdict_connection *connection, const smb2_info_t *smb, setup_step step,
-                                verdict_moment now)
-{
-    if (step < NUM_STEPS) {
-        note_failure(&connection->peers->waits, connection, step, OUTCOME_UNANSWERED, NULL, now);
-        connection->end.frame = 0;
-    } else if (smb->opcode == CLOSE && connection->end.frame == 0 && is_about(smb, "winreg")) {
-        connection->end = now;
-        connection->is_ended_by_client = true;
-    }
-    if (step == STEP_PIPE) {
-        mark_ours(connection->peers);
-    }
-}
-
-/* Notes a request of SMB2, or its response: the step passes or fails; an error for a call's READ, WRITE or IOCTL is an event;
- * other files are other uses. */
+/* Notes a request of SMB2, whose step waits, or its response, whose step passes or fails. A CLOSE of the pipe winreg ends the
+ * connection's use; an error for a call's READ, WRITE or IOCTL is an event; other files are other uses. */
 static tap_packet_status steps_see_smb2(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_,
                                         const void *message, tap_flags_t flags _U_)
 {
@@ -566,8 +550,16 @@ static tap_packet_status steps_see_smb2(void *data _U_, packet_info *pinfo, epan
     connection->peers->has_messages = true;
     connection->smb2_frame = now.frame;
     connection->response_began = 0; /* later data is another message */
-    if (!is_response) {
-        see_message_request(connection, smb, step, now);
+    if (!is_response && step < NUM_STEPS) {
+        note_failure(waits, connection, step, OUTCOME_UNANSWERED, NULL, now);
+        connection->end.frame = 0;
+        if (step == STEP_PIPE) {
+            mark_ours(connection->peers);
+        }
+    } else if (!is_response) {
+        bool is_end = smb->opcode == CLOSE && connection->end.frame == 0 && is_about(smb, "winreg");
+        connection->end = is_end ? now : connection->end;
+        connection->is_ended_by_client |= is_end;
     } else if (smb->status == STATUS_PENDING || smb->status == STATUS_MORE_PROCESSING) {
         waits->shown.frames = is_waited_for && smb->status != STATUS_PENDING ? NULL : waits->shown.frames;
     } else if (is_error && (smb->opcode == READ || smb->opcode == WRITE || smb->opcode == IOCTL)) {
