@@ -690,7 +690,7 @@ typedef struct {
     ndr_first response_begin;
 } operation_handler;
 
-/* What dissects them, in the same order. */
+/* Functions that dissect them, in the same order. */
 static const operation_handler handlers[] = {
     {NULL, open_key_response, NDR_FIRST_HANDLE},
     {close_key_request, close_key_response, NDR_FIRST_HANDLE},
