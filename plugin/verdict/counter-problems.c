@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "verdict/counter-problems.h"
+#include "verdict/monitors.h"
 
 #include "taps/refusals.h"
 #include "text/value-strings.h"

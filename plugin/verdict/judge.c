@@ -6,8 +6,6 @@
 #include "verdict/monitors.h"
 
 #include "text/value-strings.h"
-#include "verdict/counter-problems.h"
-#include "verdict/timing.h"
 
 #include <math.h>
 

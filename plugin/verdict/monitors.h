@@ -214,6 +214,19 @@ bool peers_have_loss(const verdict_peers *pair, double begin, double end);
 void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_party party,
                          const verdict_evidence *shown, const char *format, ...) G_GNUC_PRINTF(5, 6);
 
+/* --- timing.c ----------------------------------------------------------------------------------------------------- */
+
+/* Adds findings of late, slow and of another clock, unless the capture's was set. Returns whether a long gap lacks packets. Changes: statistics. */
+bool timing_find(verdict_monitor *monitor);
+
+/* --- counter-problems.c ------------------------------------------------------------------------------------------- */
+
+/* Counts problems that a request or response states of counters and values. Needs: monitors_count() counted it. Changes: the query's problems. */
+void problems_count(verdict *v, verdict_query *query, packet_info *pinfo, const tapped_call *tapped);
+
+/* Adds a finding to the monitor for each problem that does harm. Needs: monitors_join() made it. */
+void problems_find(const verdict *v, verdict_monitor *monitor);
+
 /* --- judge.c ------------------------------------------------------------------------------------------------------ */
 
 /* Counts a request or response. Returns its query, created with its first call; NULL: not about performance counters, not read, or repeated. Needs:

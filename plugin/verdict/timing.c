@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "verdict/timing.h"
+#include "verdict/monitors.h"
 
 #include <math.h>
 
