@@ -260,7 +260,7 @@ void output_call_at_end(void (*end)(void))
     }
     end_functions[i] = end;
     is_drawn_first = false;
-    listen_to_drawing(); /* in case that no packet comes */
+    listen_to_drawing(); /* in case that this is the last packet */
 }
 
 /* --- One -z ---------------------------------------------------------------------------------------------------------- */
@@ -278,8 +278,8 @@ static void reset_task(void *data)
     }
 }
 
-static tap_packet_status count_call(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
-                                    tap_flags_t flags _U_)
+static tap_packet_status task_count_call(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
+                                         tap_flags_t flags _U_)
 {
     output_task *task = data;
 
@@ -316,8 +316,8 @@ static ws_stat_started start_task(const char *argument, void *user)
         if (task->file.temporary) { /* a pipe stays open: who reads it would take it for ended */
             drop_temporary(&task->file);
         }
-        started =
-            !task->file.failed && output_listen(TAPPED_NAME, task, filter, reset_task, count_call, statistic->draw);
+        started = !task->file.failed &&
+                  output_listen(TAPPED_NAME, task, filter, reset_task, task_count_call, statistic->draw);
     }
     g_strfreev(parts);
     WS_STAT_STARTED(started);

@@ -97,9 +97,6 @@ static void fill_tables(void)
             continue;
         }
         t->is_filled = true;
-        while (t->shown->num_elements > 0) {
-            g_free(t->shown->elements[--t->shown->num_elements]);
-        }
         t->fill(t);
         add_notes(t);
         if (!t->in_window) {
@@ -157,9 +154,6 @@ static void table_begin(stat_tap_table_ui *ui)
     g_free(ui->fields);
     ui->fields = make_fields(t);
     renew_table(t);
-    if (!t->in_window) {
-        add_notes(t); /* in case that no packet comes */
-    }
 }
 
 static void table_reset(stat_tap_table *shown)
