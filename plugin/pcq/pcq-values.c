@@ -79,7 +79,7 @@ static void open_blocks(value_stream *stream, parsed_sample *sample, const query
 {
     pcq_blocks *blocks = wmem_new0(stream->pool, pcq_blocks);
 
-    blocks->index = query ? query_snapshot_index(query, &blocks->is_assumed) : NULL;
+    blocks->index = query ? query_snapshot_index(stream->pool, query, &blocks->is_assumed) : NULL;
     sample->own = blocks;
 }
 

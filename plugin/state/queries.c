@@ -25,9 +25,7 @@ struct state_query {
     wmem_map_t *counters_by_identifier; /* perf_identifier -> query_counter of the newest epoch, refused ones too */
     wmem_list_t *pending;               /* query_change: without an outcome, in the order of their requests */
     int64_t pending_blocks;             /* sum of theirs */
-    uint32_t change_frame;              /* of the newest request to change it, 0: none */
-    uint32_t unread;  /* frame of the newest such request that could not be read, and may be its own; 0: none */
-    uint32_t settled; /* frame up to which those do not matter */
+    uint32_t change_frame;              /* of the newest request to change it, or of its opening; 0: none */
 };
 
 /* --- Identifiers ------------------------------------------------------------------------------------------------- */
@@ -107,7 +105,7 @@ static query_epoch *begin_epoch(struct state_query *query, bool is_complete)
     epoch->number++;
     epoch->is_complete = is_complete;
     epoch->blocks = BLOCKS_UNKNOWN;
-    epoch->index = epoch->order = NULL;
+    epoch->index = NULL;
     query->epoch = epoch;
     return epoch;
 }
@@ -186,30 +184,32 @@ static struct state_query *find_or_create_query(state_handle *handle)
         query->epoch->is_complete = handle->opened_frame != 0;
         set_counters(query, NULL, 0);
         query->pending = wmem_list_new(wmem_file_scope());
-        query->settled = handle->opened_frame;
+        query->change_frame = handle->opened_frame;
     }
     return handle->query;
 }
 
-/* True if a change has no outcome yet, or one that could not be read may be of this query. */
+/* True if a change has no outcome yet. */
 static bool is_changing(const struct state_query *query)
 {
-    return wmem_list_count(query->pending) > 0 || query->unread > query->settled;
+    return wmem_list_count(query->pending) > 0;
 }
 
-/* Takes all changes that were asked for up to a frame as ended: an outcome that comes later tells nothing new. */
-static void settle_changes(struct state_query *query, uint32_t frame)
+/* Takes all changes as ended: an outcome that comes later tells nothing new. */
+static void settle_changes(struct state_query *query)
 {
     query->pending = wmem_list_new(wmem_file_scope());
     query->pending_blocks = 0;
-    query->settled = frame;
 }
 
 query_moment query_see_request(state_handle *handle, uint32_t frame, uint32_t unread)
 {
     struct state_query *query = find_or_create_query(handle);
 
-    query->unread = MAX(query->unread, unread);
+    if (unread > query->change_frame && query->pending_blocks < BLOCKS_NOT_READ / 2) { /* one stands for all */
+        query_begin_change(handle, /* add */ false, NULL, 0, unread);
+    }
+    query->change_frame = MAX(query->change_frame, unread);
     return (query_moment){query->epoch, frame, is_changing(query)};
 }
 
@@ -281,9 +281,9 @@ void query_end_change(query_change *change, change_outcome outcome, const perf_i
 
 /* --- QueryCounterInfo -------------------------------------------------------------------------------------------- */
 
-static query_index *new_index(uint32_t count)
+static query_index *new_index(wmem_allocator_t *scope, uint32_t count)
 {
-    query_index *blocks = wmem_alloc0(wmem_file_scope(), sizeof *blocks + count * sizeof blocks->by_index[0]);
+    query_index *blocks = wmem_alloc0(scope, sizeof *blocks + count * sizeof blocks->by_index[0]);
 
     blocks->count = count;
     return blocks;
@@ -310,11 +310,11 @@ void query_apply_info(state_handle *handle, const perf_identifier *identifiers, 
     struct state_query *query = find_or_create_query(handle);
     query_epoch *epoch = query->epoch;
 
-    if (asked->frame <= MAX(query->change_frame, query->unread) || query_first_odd_index(identifiers, count) < count) {
+    if (asked->frame <= query->change_frame || query_first_odd_index(identifiers, count) < count) {
         return;
     }
     bool settles = is_changing(query);
-    settle_changes(query, asked->frame);
+    settle_changes(query);
     if (!is_as_sent(epoch, identifiers, count)) {
         epoch->is_assumed |= epoch->is_complete && !settles;
         epoch = epoch->is_complete || settles ? begin_epoch(query, /* is_complete */ true) : epoch;
@@ -322,7 +322,7 @@ void query_apply_info(state_handle *handle, const perf_identifier *identifiers, 
         set_counters(query, identifiers, count);
     }
     epoch->is_assumed = epoch->accepted != count; /* an identifier is there twice: one of its blocks is another's */
-    epoch->index = new_index(count);
+    epoch->index = new_index(wmem_file_scope(), count);
     for (uint32_t i = 0; i < count; i++) {
         const query_counter *counter = wmem_map_lookup(query->counters_by_identifier, &identifiers[i]);
         epoch->index->by_index[identifiers[i].index] = &counter->identifier;
@@ -334,18 +334,15 @@ void query_apply_info(state_handle *handle, const perf_identifier *identifiers, 
 /* Returns true if all pending changes together explain a number of blocks. Changes: then they are assumed to be done. */
 static bool apply_pending(struct state_query *query, uint32_t blocks)
 {
-    wmem_list_frame_t *at = wmem_list_head(query->pending);
-    bool is_read = query->unread <= query->settled;
-
-    if (at == NULL || !is_read || query->epoch->accepted + query->pending_blocks != blocks) {
+    if (!is_changing(query) || query->epoch->accepted + query->pending_blocks != blocks) {
         return false;
     }
-    for (; at; at = wmem_list_frame_next(at)) {
+    for (wmem_list_frame_t *at = wmem_list_head(query->pending); at; at = wmem_list_frame_next(at)) {
         const query_change *change = wmem_list_frame_data(at);
         apply_identifiers(query, change->add, change->identifiers, change->count, /* is_done */ true);
     }
     query->epoch->is_assumed = true;
-    settle_changes(query, query->settled);
+    settle_changes(query);
     return true;
 }
 
@@ -365,10 +362,10 @@ query_snapshot query_check_block_count(state_handle *handle, const query_moment 
         snapshot.epoch = NULL;
     } else if (apply_pending(query, blocks)) {
         snapshot.epoch = query->epoch;
-    } else if (wmem_list_count(query->pending) > 0) { /* its outcome will tell */
+    } else if (is_changing(query) && query->pending_blocks < BLOCKS_NOT_READ / 2) { /* its outcome will tell */
         snapshot.epoch = NULL;
     } else { /* a change was not captured, or not read */
-        query->settled = MAX(query->settled, query->unread);
+        settle_changes(query);
         snapshot.epoch = begin_epoch(query, /* is_complete */ false);
         query->epoch->blocks = blocks;
         snapshot.is_assumed = false;
@@ -393,39 +390,35 @@ const perf_identifier *query_index_identifier(const query_index *blocks, uint32_
     return type <= 6 && (known_types >> type & 1) && ((type ^ wanted) & compared) == 0 ? identifier : NULL;
 }
 
-/* Returns the epoch's blocks where no index was sent: counters in the order in which they were added. None if they are of several sets, since servers
- * put sets in an order of their own. Changes: made once for an epoch. */
-static const query_index *make_order(query_epoch *epoch)
+/* Returns the epoch's blocks, in `pool`, where no index was sent: counters in the order in which they were added. NULL: they are of several sets,
+ * which servers put in an order of their own. */
+static const query_index *make_order(wmem_allocator_t *pool, const query_epoch *epoch)
 {
+    query_index *order = new_index(pool, epoch->accepted);
     const query_counter *counter;
-    const uint8_t *guid = NULL;
-    bool is_one_set = true;
     unsigned next = 0;
     uint32_t i = 0;
 
-    if (epoch->order == NULL) {
-        epoch->order = new_index(epoch->accepted);
-        while ((counter = query_next_counter(epoch, &next)) != NULL) {
-            if (counter->identifier.status == 0) {
-                is_one_set = is_one_set && (guid == NULL || memcmp(guid, counter->identifier.guid, 16) == 0);
-                guid = counter->identifier.guid;
-                epoch->order->by_index[i++] = &counter->identifier;
-            }
+    while ((counter = query_next_counter(epoch, &next)) != NULL) {
+        if (counter->identifier.status != 0) {
+            continue;
         }
-        epoch->order->count = is_one_set ? i : 0;
+        order->by_index[i++] = &counter->identifier;
+        if (memcmp(order->by_index[0]->guid, counter->identifier.guid, sizeof counter->identifier.guid) != 0) {
+            return NULL;
+        }
     }
-    return epoch->order;
+    return order;
 }
 
-const query_index *query_snapshot_index(const query_snapshot *snapshot, bool *is_assumed)
+const query_index *query_snapshot_index(wmem_allocator_t *pool, const query_snapshot *snapshot, bool *is_assumed)
 {
-    query_epoch *epoch = (query_epoch *)snapshot->epoch; /* which keeps the order for the next look */
+    const query_epoch *epoch = snapshot->epoch;
     bool is_known = epoch && epoch->is_complete;
-    const query_index *blocks = !is_known ? NULL : epoch->index ? epoch->index : make_order(epoch);
 
-    if (blocks == NULL || blocks->count != snapshot->blocks) {
+    if (!is_known || snapshot->blocks != (epoch->index ? epoch->index->count : epoch->accepted)) {
         return NULL;
     }
-    *is_assumed = snapshot->is_assumed || epoch->is_assumed || (blocks != epoch->index && blocks->count > 1);
-    return blocks;
+    *is_assumed = snapshot->is_assumed || epoch->is_assumed || (epoch->index == NULL && epoch->accepted > 1);
+    return epoch->index ? epoch->index : make_order(pool, epoch);
 }

@@ -41,10 +41,8 @@ typedef struct query_epoch {
     unsigned hash;          /* sum of the hashes of all accepted identifiers */
     uint32_t blocks;        /* of its newest data while it is not complete, UINT32_MAX: none seen */
     query_index *index;     /* sent by QueryCounterInfo, NULL: not sent */
-    query_index *
-        order; /* accepted counters as they were added, without any if they are of several countersets; NULL: not made */
-    bool is_complete; /* all its counters are known */
-    bool is_assumed;  /* its counters are contradicted, or nobody sent them */
+    bool is_complete;       /* all its counters are known */
+    bool is_assumed;        /* its counters are contradicted, or nobody sent them */
 } query_epoch;
 
 /* A query as a request sees it. */
@@ -62,7 +60,7 @@ typedef struct query_snapshot {
 } query_snapshot;
 
 /* Returns the query as the request in `frame` sees it. `unread`: frame of its connection's latest ValidateCounters that could not be read, of
- * whichever query; 0: none. Changes: creates the query; keeps `unread`, which may be a change of it. */
+ * whichever query; 0: none. Changes: creates the query, and begins a change of it that could not be read. */
 query_moment query_see_request(state_handle *handle, uint32_t frame, uint32_t unread);
 
 /* A ValidateCounters, from its request to query_end_change(). Lives as long as the file. */
@@ -92,8 +90,9 @@ query_snapshot query_check_block_count(state_handle *handle, const query_moment 
 /* Returns the epoch's next counter, refused ones too; NULL: none, or no epoch. `next`: 0 at first. Changes: `next`. */
 const query_counter *query_next_counter(const query_epoch *epoch, unsigned *next);
 
-/* Returns the identifier of each block, as sent or assumed; NULL: none is known. `is_assumed`: set, unless NULL is returned. */
-const query_index *query_snapshot_index(const query_snapshot *snapshot, bool *is_assumed);
+/* Returns the identifier of each block, as sent or assumed, in `pool` or for longer; NULL: none is known. `is_assumed`: set, unless NULL is
+ * returned. */
+const query_index *query_snapshot_index(wmem_allocator_t *pool, const query_snapshot *snapshot, bool *is_assumed);
 
 /* Returns the identifier that a block answers; NULL: not known, or its blocks have another dwType (`type`) than this. */
 const perf_identifier *query_index_identifier(const query_index *blocks, uint32_t block, uint32_t type);
