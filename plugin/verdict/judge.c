@@ -132,7 +132,7 @@ static bool is_unanswered(const monitor_call *call, double until)
 static const connection_event *find_pipe_failure(const monitor_call *call)
 {
     return call->outcome == CALL_WAITS
-               ? steps_find_event(call->connection, EVENT_PIPE_FAILED, call->asked_frame, 0, INFINITY)
+               ? steps_find_event(call->connection, EVENT_PIPE_FAILED, call->asked_frame, call->asked, INFINITY)
                : NULL;
 }
 

@@ -457,7 +457,6 @@ static void see_segment(verdict_connection *connection, packet_info *pinfo, cons
         return;
     }
     way->packets++;
-    way->newest = now.time;
     if (has_ack) {
         way->heard_at = way->heard > 0 && tcp->th_rawack != way->heard ? now.time : way->heard_at;
         way->heard = tcp->th_rawack;

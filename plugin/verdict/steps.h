@@ -102,7 +102,6 @@ typedef struct {
     uint32_t packets; /* number, without SYNs */
     uint32_t heard;   /* sequence number that it acknowledged last */
     double heard_at;  /* time when `heard` changed last; 0: never */
-    double newest;    /* time of its newest packet; 0: none */
 } connection_way;
 
 /* A TCP connection. */
