@@ -77,7 +77,7 @@ void value_stream_enter(value_stream *stream, perf_group *group)
     }
 }
 
-bool value_stream_next_group(value_stream *stream)
+inline bool value_stream_next_group(value_stream *stream)
 {
     uint32_t next = stream->group ? (uint32_t)(stream->group - stream->now.table->groups) + 1 : 0;
 
@@ -119,7 +119,7 @@ static void look_up_column(value_stream *stream, value_column *column)
     }
 }
 
-value_column *value_stream_enter_column(value_stream *stream, uint32_t number)
+inline value_column *value_stream_enter_column(value_stream *stream, uint32_t number)
 {
     uint32_t count = MAX(stream->group->columns, 1); /* a group without values stands for a counter, too */
 
@@ -136,7 +136,7 @@ value_column *value_stream_enter_column(value_stream *stream, uint32_t number)
     return column;
 }
 
-const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint32_t column)
+inline const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint32_t column)
 {
     const perf_table *table = stream->now.table;
     counter_value *at = &stream->at;
@@ -156,7 +156,7 @@ const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint
     return at;
 }
 
-const counter_value *value_stream_next_in_group(value_stream *stream)
+inline const counter_value *value_stream_next_in_group(value_stream *stream)
 {
     const perf_group *group = stream->group;
     uint32_t row = stream->at.row, column = stream->at.column + 1;
