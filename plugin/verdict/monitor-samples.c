@@ -172,17 +172,6 @@ static timing_request *make_requests(const verdict_monitor *monitor)
     return requests;
 }
 
-/* Fills samples, gaps and timing of a monitor. Changes: settles outcomes of its sealed calls first. */
-static void take_timing(verdict_monitor *monitor)
-{
-    if (monitor->first->is_sealed) {
-        settle_sealed(monitor);
-    }
-    take_samples(monitor);
-    monitor->gaps = wmem_alloc_array(monitor->pool, timing_gap, monitor->num_samples + 1);
-    monitor->timing = timing_judge(make_requests(monitor), monitor->num_samples, monitor->gaps);
-}
-
 /* --- Statistics --------------------------------------------------------------------------------------------------- */
 
 /* Fills statistics of calls: number, bytes, response times, seconds that the server's time of day is ahead of the capture's. That is ignored if
@@ -218,17 +207,20 @@ static void count_samples(verdict_monitor *monitor)
     stats[STAT_CLOCK] = num_offsets > 0 ? perf_median(offsets, num_offsets) : NAN;
 }
 
-/* Fills the statistics of gaps: interval, jitter, longest; without gaps they stay NAN. */
+/* Fills samples, gaps, timing and its statistics: interval, jitter, longest; without gaps they stay NAN. */
 static void find_intervals(verdict_monitor *monitor)
 {
     double *stats = monitor->stats.numbers;
     const timing_verdict *timing = &monitor->timing;
-    double *numbers = wmem_alloc_array(monitor->pool, double, timing->num_gaps + 1);
 
+    take_samples(monitor);
+    double *numbers = wmem_alloc_array(monitor->pool, double, monitor->num_samples + 1);
+    monitor->gaps = wmem_alloc_array(monitor->pool, timing_gap, monitor->num_samples + 1);
+    monitor->timing = timing_judge(make_requests(monitor), monitor->num_samples, monitor->gaps);
+    for (uint32_t i = 0; i < timing->num_gaps; i++) {
+        numbers[i] = fabs(monitor->gaps[i].seconds - timing->usual);
+    }
     if (timing->num_gaps > 0) {
-        for (uint32_t i = 0; i < timing->num_gaps; i++) {
-            numbers[i] = fabs(monitor->gaps[i].seconds - timing->usual);
-        }
         stats[STAT_INTERVAL] = timing->usual;
         stats[STAT_JITTER] = perf_median(numbers, timing->num_gaps);
         stats[STAT_LONGEST] = monitor->gaps[timing->longest].seconds;
@@ -305,7 +297,9 @@ void monitors_join(verdict *v)
         if (monitor->number > 0) { /* else the server knows none */
             describe_handles(monitor);
         }
-        take_timing(monitor);
+        if (monitor->first->is_sealed) {
+            settle_sealed(monitor);
+        }
         find_intervals(monitor);
         count_samples(monitor);
     }

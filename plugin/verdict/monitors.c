@@ -284,16 +284,10 @@ static void count_sealed(verdict_query *query, const packet_info *pinfo, const t
     }
 }
 
-/* Returns true if a call is about performance counters: PerflibV2, keys of performance data, or denials on the way to these. */
+/* Returns true if a call is about performance counters: PerflibV2, or a key of performance data. */
 static bool is_about_counters(const tapped_call *tapped)
 {
-    const char *name = tapped->subject ? tapped->subject : "";
-    bool is_perflib =
-        strcmp(tapped->operation, "OpenKey") == 0 && g_strstr_len(name, (gssize)tapped->subject_size, "erflib");
-    bool is_denied = tapped->has_failed &&
-                     (is_perflib || (tapped->status == ACCESS_DENIED && g_str_has_prefix(tapped->operation, "OpenHK")));
-
-    return !tapped->is_hkpd || tapped->handle || tapped->sealed.uses_query || is_denied ||
+    return !tapped->is_hkpd || tapped->handle || tapped->sealed.uses_query ||
            g_str_has_prefix(tapped->operation, "OpenHKP");
 }
 
