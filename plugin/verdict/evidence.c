@@ -63,7 +63,7 @@ static const char *time_text(wmem_allocator_t *pool, double when, bool is_utc, c
     return kept;
 }
 
-/* Of times in sentences. */
+/* Format of times in sentences. */
 static const char *clock_format = "%H:%M:%S";
 
 void verdict_set_span(wmem_allocator_t *pool, double begin, double end)
@@ -73,7 +73,8 @@ void verdict_set_span(wmem_allocator_t *pool, double begin, double end)
     clock_format = is_one ? "%H:%M:%S" : "%F %H:%M:%S";
 }
 
-/* Returns $T: "since 09:46:50, frame 88"; "09:46:50 to 09:47:10, frames 88 to 90"; "09:46:50, frame 88". */
+/* Returns $T: "since 09:46:50, frame 88"; "09:46:50 to 09:47:10, frames 88 to 90"; "09:46:50,
+ * frame 88". */
 static const char *when_text(const verdict_evidence *evidence, bool lasts)
 {
     wmem_allocator_t *pool = evidence->pool;
@@ -88,8 +89,8 @@ static const char *when_text(const verdict_evidence *evidence, bool lasts)
                               evidence->first, evidence->last);
 }
 
-/* Returns a sentence of verdict_add_finding(). `cut`: 0: whole; else without $N and brackets, and names
- * of at most VERDICT_LINE - `cut` characters. */
+/* Returns a sentence of verdict_add_finding(). `cut`: 0: whole; else without $N and brackets,
+ * and names of at most VERDICT_LINE - `cut` characters. */
 static const char *format_sentence(const char *text, const verdict_finding *finding, const char *when,
                                    const char *server, const char *client, unsigned cut)
 {
@@ -113,7 +114,8 @@ static const char *format_sentence(const char *text, const verdict_finding *find
     return wmem_strbuf_get_str(line);
 }
 
-/* Sorts copies of the evidence's frames, which may be another judgement's, too. Needs: there is one. */
+/* Sorts copies of the evidence's frames, which may be another judgement's, too. Needs: there is
+ * one. */
 static void sort_frames(verdict_finding *finding)
 {
     unsigned all = finding->count, left = 1;

@@ -76,8 +76,8 @@ typedef enum { VERDICT_KINDS(VERDICT_NUMBER) VERDICT_NUM_KINDS } verdict_kind;
 /* Up to this one a kind says why there are no samples, or no more. */
 #define VERDICT_LAST_STOP VERDICT_PIPE_BROKEN
 
-/* A finding; without kind, party and text the evidence of one: frames that show something. Begins as
- * zeros and its pool. Frames set to NULL empty it. */
+/* A finding; without kind, party and text the evidence of one: frames that show something.
+ * Begins as zeros and its pool. Frames set to NULL empty it. */
 typedef struct verdict_finding {
     struct verdict_finding *next; /* less bad, or later */
     verdict_kind kind;
@@ -117,10 +117,10 @@ static inline unsigned evidence_count(const verdict_evidence *evidence)
 /* Sets the times of the capture's first and last packet, seconds since 1970, for all findings: if they are of two days, sentences have dates. */
 void verdict_set_span(wmem_allocator_t *pool, double begin, double end);
 
-/* Adds a finding of the evidence, if that has frames, in its pool. `text`: $S, $C: server, client. $F: `which`.
- * $N: " (3 times)" for several frames. $T: "since T, frame N" if it `lasts`, else "T to U, frames N to M"; one
- * frame: "T, frame N". A sentence that is too long loses $N and [brackets], then ends of $S, $C, $F.
- * Changes: the list, kept sorted. */
+/* Adds a finding of the evidence, if that has frames, in its pool. `text`: $S, $C: server,
+ * client. $F: `which`. $N: " (3 times)" for several frames. $T: "since T, frame N" if it
+ * `lasts`, else "T to U, frames N to M"; one frame: "T, frame N". A sentence that is too long
+ * loses $N and [brackets], then ends of $S, $C, $F. Changes: the list, kept sorted. */
 void verdict_add_finding(verdict_finding **findings, verdict_kind kind, verdict_party party,
                          const verdict_evidence *evidence, bool lasts, const char *server, const char *client,
                          const char *text);

@@ -83,7 +83,7 @@ typedef struct {
     const char *meaning; /* "": the sentence says it */
 } outcome_row;
 
-/* What a server, or Kerberos, says of a step that fails, and what it means. docs/symptoms.md has the same list. */
+/* Outcomes of a step that fails, with their meaning. docs/symptoms.md has the same list. */
 static const outcome_row outcomes[] = {
     {0xc000006d, "STATUS_LOGON_FAILURE", OF_STEP, PARTY_CLIENT, "wrong name or password"},
     {0xc000006a, "STATUS_WRONG_PASSWORD", OF_STEP, PARTY_CLIENT, "wrong password"},
@@ -208,8 +208,8 @@ static bool is_known_port(uint32_t port)
     return port == PORT_SMB || port == PORT_MAPPER;
 }
 
-/* Returns the connection of a packet; NULL: none. `tcp`: NULL, or the first packet creates it. A SYN tells its
- * client; else that is the peer without a known port, or with the higher one. */
+/* Returns the connection of a packet; NULL: none. `tcp`: NULL, or the first packet creates it. A
+ * SYN tells its client; else that is the peer without a known port, or with the higher one. */
 static verdict_connection *find_packet_connection(packet_info *pinfo, const tcp_info_t *tcp)
 {
     const conversation_t *conversation = memory && pinfo->ptype == PT_TCP ? find_conversation_pinfo(pinfo, 0) : NULL;
@@ -229,8 +229,8 @@ static verdict_connection *find_packet_connection(packet_info *pinfo, const tcp_
     return connection;
 }
 
-/* Returns a message's connection; NULL: none. `from_client`: it is a request. Changes: has_messages; the client, where the
- * ports told it wrongly. */
+/* Returns a message's connection; NULL: none. `from_client`: it is a request. Changes:
+ * has_messages; the client, where the ports told it wrongly. */
 static verdict_connection *find_message_connection(packet_info *pinfo, bool from_client)
 {
     verdict_connection *connection = find_packet_connection(pinfo, NULL);
@@ -253,16 +253,16 @@ static void mark_ours(verdict_peers *peers)
 
 /* --- Steps ------------------------------------------------------------------------------------------------------- */
 
-/* Returns true if calls may go to the port: SMB, the endpoint mapper, or, once the client asked one of these for them,
- * those that Windows gives to services. */
+/* Returns true if calls may go to the port: SMB, the endpoint mapper, or, once the client asked
+ * one of these for them, those that Windows gives to services. */
 static bool is_port_of_calls(const verdict_connection *connection)
 {
     return is_known_port(connection->port) || (connection->peers->is_ours && connection->port >= FIRST_DYNAMIC_PORT);
 }
 
-/* Adds a moment to a failure, unless that is of a later step, or calls do not go to the port. `connection`: NULL: a key
- * distribution center. Changes: one of another step, outcome, port or account is
- * replaced. */
+/* Adds a moment to a failure, unless that is of a later step, or calls do not go to the port.
+ * `connection`: NULL: a key distribution center. Changes: one of another step, outcome, port or
+ * account is replaced. */
 static void note_failure(setup_failure *known, const verdict_connection *connection, setup_step step, uint32_t outcome,
                          const char *account, verdict_moment at)
 {
@@ -283,8 +283,8 @@ static void note_failure(setup_failure *known, const verdict_connection *connect
     evidence_add(&known->shown, at.frame, at.time);
 }
 
-/* Notes a success of a step. Changes: up to this step nothing waits, and a failure is forgotten, unless another account has
- * it, or, at a later step, one that is not known (NULL). */
+/* Notes a success of a step. Changes: up to this step nothing waits, and a failure is forgotten,
+ * unless another account has it, or, at a later step, one that is not known (NULL). */
 static void pass_step(verdict_connection *connection, setup_step step, uint32_t frame)
 {
     verdict_peers *peers = connection->peers;
@@ -369,9 +369,9 @@ const connection_event *steps_find_event(const verdict_connection *connection, e
     return event < last && event->at.time <= end ? event : NULL;
 }
 
-/* Notes a FIN or RST: the connection was refused, the client left because of OUTCOME_SIGNING or OUTCOME_GUEST, or the server
- * ended it while a step waits. `is_lacking`: it acknowledges what was not captured, perhaps the client's FIN, so it blames
- * nobody. */
+/* Notes a FIN or RST: the connection was refused, the client left because of OUTCOME_SIGNING or
+ * OUTCOME_GUEST, or the server ended it while a step waits. `is_lacking`: it acknowledges what
+ * was not captured, perhaps the client's FIN, so it blames nobody. */
 static void see_end(verdict_connection *connection, bool by_client, bool is_lacking, verdict_moment now)
 {
     const setup_failure *failure = &connection->peers->failure;
@@ -393,8 +393,8 @@ static void see_end(verdict_connection *connection, bool by_client, bool is_lack
     }
 }
 
-/* Notes that the capture lacks packets between the connection's newest and this one, perhaps the answer that a step waits for.
- * Beyond MAX_LOSSES the last one grows. */
+/* Notes that the capture lacks packets between the connection's newest and this one, perhaps the
+ * answer that a step waits for. Beyond MAX_LOSSES the last one grows. */
 static void add_loss(verdict_connection *connection, verdict_moment now)
 {
     wmem_array_t *losses = connection->peers->losses;
@@ -500,7 +500,8 @@ enum { NEGOTIATE, SESSION_SETUP, TREE_CONNECT = 3, CREATE = 5, CLOSE, READ = 8, 
 enum { IS_RESPONSE = 1, SIGNING_REQUIRED = 2, IS_GUEST = 1, SHARE_OF_PIPES = 2, STATUS_PENDING = 0x103 };
 #define STATUS_MORE_PROCESSING 0xc0000016
 
-/* Returns true if a message is about the file or share of this name, in any folder or of any server. */
+/* Returns true if a message is about the file or share of this name, in any folder or of any
+ * server. */
 static bool is_about(const smb2_info_t *smb, const char *word)
 {
     const smb2_fid_info_t *file = smb->file ? smb->file : smb->saved ? smb->saved->file : NULL;
@@ -529,8 +530,9 @@ static setup_step message_step(const smb2_info_t *smb)
                                                                              : NUM_STEPS;
 }
 
-/* Notes a request of SMB2, whose step waits, or its response, whose step passes or fails. A CLOSE of the pipe winreg ends the
- * connection's use; an error for a call's READ, WRITE or IOCTL is an event; other files are other uses. */
+/* Notes a request of SMB2, whose step waits, or its response, whose step passes or fails. A
+ * CLOSE of the pipe winreg ends the connection's use; an error for a call's READ, WRITE or IOCTL
+ * is an event; other files are other uses. */
 static tap_packet_status steps_see_smb2(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_,
                                         const void *message, tap_flags_t flags _U_)
 {
@@ -575,7 +577,8 @@ static tap_packet_status steps_see_smb2(void *data _U_, packet_info *pinfo, epan
 
 /* --- Logons ------------------------------------------------------------------------------------------------------ */
 
-/* Stores the account of a pipe; one of a session is added to those before: "A or B". Nothing tells which of them a call is of. */
+/* Stores the account of a pipe; one of a session is added to those before: "A or B". Nothing
+ * tells which of them a call is of. */
 static void learn_account(verdict_connection *connection, packet_info *pinfo, const char *account)
 {
     const char *known = connection->account;
@@ -621,7 +624,8 @@ const char *steps_find_account(packet_info *pinfo)
 
 /* --- Binds, and fields ------------------------------------------------------------------------------------------- */
 
-/* Notes binds, calls to the endpoint mapper, and "Unbound": a call without a bind, as where the capture begins behind it. */
+/* Notes binds, calls to the endpoint mapper, and "Unbound": a call without a bind, as where the
+ * capture begins behind it. */
 static tap_packet_status steps_see_setup(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
                                          tap_flags_t flags _U_)
 {
@@ -684,9 +688,10 @@ static uint32_t find_number(const epan_dissect_t *edt, unsigned which)
                                           : fvalue_get_uinteger(WS_FIELD_VALUE(field));
 }
 
-/* Notes what only fields say: a Kerberos error, named, of a key distribution center, or in place of the packet's NTSTATUS,
- * fails the logon; a Kerberos ticket makes the account "Kerberos"; behind a response that names the client
- * a guest, or does not fit its signing, the logon waits, too; the first packet of SMB3 that nothing opened. Needs: steps_see_smb2() saw the packet. */
+/* Notes what only fields say: a Kerberos error, named, of a key distribution center, or in place
+ * of the packet's NTSTATUS, fails the logon; a Kerberos ticket makes the account "Kerberos";
+ * behind a response that names the client a guest, or does not fit its signing, the logon waits,
+ * too; the first packet of SMB3 that nothing opened. Needs: steps_see_smb2() saw the packet. */
 static tap_packet_status steps_see_fields(void *data _U_, packet_info *pinfo, epan_dissect_t *edt,
                                           const void *frame _U_, tap_flags_t flags _U_)
 {
@@ -771,8 +776,8 @@ capture_times steps_times(void)
 
 /* --- The judgement ----------------------------------------------------------------------------------------------- */
 
-/* Returns the furthest step that failed or waits long for its answer; without frames: none did. A single SYN may have been
- * answered unseen. */
+/* Returns the furthest step that failed or waits long for its answer; without frames: none did.
+ * A single SYN may have been answered unseen. */
 static const setup_failure *find_failure(const verdict_peers *peers)
 {
     const setup_failure *failure = &peers->failure, *waits = &peers->waits;
@@ -788,9 +793,9 @@ static const setup_failure *find_failure(const verdict_peers *peers)
     return is_silent ? waits : failure;
 }
 
-/* Returns true if a failed step is about performance counters: of the peers, or of one of the client's servers that has no
- * other uses, or because the capture has nothing else. Not: SYNs where answers were not captured, and an error of a key
- * distribution center before a logon. */
+/* Returns true if a failed step is about performance counters: of the peers, or of one of the
+ * client's servers that has no other uses, or because the capture has nothing else. Not: SYNs
+ * where answers were not captured, and an error of a key distribution center before a logon. */
 static bool is_meant(const verdict_peers *peers, const setup_failure *failure)
 {
     const verdict_peers *asker = peers->asker;
@@ -802,7 +807,8 @@ static bool is_meant(const verdict_peers *peers, const setup_failure *failure)
     return peers->is_ours || (!peers->has_other_uses && (asker->asker_asks || !has_asker));
 }
 
-/* Adds a finding: "SRV01 refuses the logon of 192.0.2.10 as LAB\svc (no rights): 10:02:29, frame 101". */
+/* Adds a finding: "SRV01 refuses the logon of 192.0.2.10 as LAB\svc (no rights): 10:02:29, frame
+ * 101". */
 static void add_failure(wmem_allocator_t *pool, const verdict_peers *peers, const setup_failure *failure,
                         verdict_finding **findings)
 {

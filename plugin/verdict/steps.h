@@ -126,8 +126,9 @@ typedef struct verdict_connection {
 
 extern verdict_peers *steps_first_peers;
 
-/* Notes a call on performance counters: a request passes STEP_BIND, a response STEP_CALL. Returns its connection; NULL: none.
- * Changes: failures up to there are forgotten; the client, where it was not known. */
+/* Notes a call on performance counters: a request passes STEP_BIND, a response STEP_CALL.
+ * Returns its connection; NULL: none. Changes: failures up to there are forgotten; the client,
+ * where it was not known. */
 verdict_connection *steps_note_call(packet_info *pinfo, bool is_response);
 
 /* Stores a copy of the name that the client gives the server, in place of its address or the name before. */
@@ -143,7 +144,8 @@ const connection_event *steps_events(const verdict_connection *connection, doubl
 const connection_event *steps_find_event(const verdict_connection *connection, event_kind kind, uint32_t about,
                                          double begin, double end);
 
-/* Returns true if packets of one peer alone were captured, SYNs aside, and acknowledge more and more of the other. NULL: false. */
+/* Returns true if packets of one peer alone were captured, SYNs aside, and acknowledge more and
+ * more of the other. NULL: false. */
 static inline bool steps_is_one_way(const verdict_connection *connection)
 {
     const connection_way *by = connection ? connection->by : NULL;
@@ -158,17 +160,18 @@ void steps_watch(void);
 /* Returns the times of the capture. */
 capture_times steps_times(void);
 
-/* Adds a finding of the furthest step that failed, if it is about performance counters and no finding in the list is its
- * cause. */
+/* Adds a finding of the furthest step that failed, if it is about performance counters and no
+ * finding in the list is its cause. */
 void steps_find(wmem_allocator_t *pool, const verdict_peers *peers, verdict_finding **findings);
 
-/* Adds a finding of why the peers' packets are not read, if the capture is why. `has_calls`: some are, so only a missing
- * direction counts. */
+/* Adds a finding of why the peers' packets are not read, if the capture is why. `has_calls`:
+ * some are, so only a missing direction counts. */
 void steps_find_unread(wmem_allocator_t *pool, const verdict_peers *peers, bool has_calls, verdict_finding **findings);
 
 /* Adds a finding of calls that SMB2 answered with an NTSTATUS, in the evidence's pool. */
 void steps_add_pipe_failure(const verdict_peers *peers, uint32_t status, const verdict_evidence *shown,
                             verdict_finding **findings);
 
-/* Returns the line of a summary of a capture of which no call was read: encryption, or where to look. */
+/* Returns the line of a summary of a capture of which no call was read: encryption, or where to
+ * look. */
 const char *steps_why_nothing(wmem_allocator_t *pool);
