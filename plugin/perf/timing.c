@@ -84,57 +84,44 @@ timing_fact timing_add_response(timing_series *series, double seconds, bool has_
     return seconds >= from ? (timing_fact){seconds, quartile} : (timing_fact){0, 0};
 }
 
-/* The requests of one query and turn, while find_gaps() walks them. */
+/* A request of a course: the requests of one query, and of sealed queries taken in turn those of one turn. */
 typedef struct {
     uint32_t query, turn;
-    uint32_t first, last, latest; /* places of its requests; latest: as far as was walked, UINT32_MAX: none */
-} query_course;
+    uint32_t place;
+} course_request;
 
-static int compare_courses(const void *a, const void *b)
+/* Place of a request in its course. */
+typedef struct {
+    uint32_t before; /* place of the one before it, UINT32_MAX: it is the first */
+    bool is_last;
+} course_link;
+
+static int compare_courses(const course_request *x, const course_request *y)
 {
-    const query_course *x = a, *y = b;
-
     return x->query != y->query ? (x->query > y->query) - (x->query < y->query)
-           : x->turn != y->turn ? (x->turn > y->turn) - (x->turn < y->turn)
-                                : (x->first > y->first) - (x->first < y->first);
+                                : (x->turn > y->turn) - (x->turn < y->turn);
 }
 
-/* Lists the courses of all requests: one for each query, of sealed queries taken in turn one for each turn. Needs: room for `count` courses.
- * Returns how many there are. Changes: `courses`, sorted for find_course(). */
-static uint32_t find_courses(const timing_request *requests, uint32_t count, query_course *courses)
+static int compare_requests(const void *a, const void *b)
 {
-    uint32_t num = 0;
+    const course_request *x = a, *y = b;
+    int order = compare_courses(x, y);
 
-    for (uint32_t i = 0; i < count; i++) {
-        courses[i] = (query_course){requests[i].query, requests[i].turn, i, i, UINT32_MAX};
-    }
-    qsort(courses, count, sizeof *courses, compare_courses);
-    for (uint32_t i = 0; i < count; i++) {
-        bool is_same =
-            num > 0 && courses[num - 1].query == courses[i].query && courses[num - 1].turn == courses[i].turn;
-        if (is_same) {
-            courses[num - 1].last = courses[i].last;
-        } else {
-            courses[num++] = courses[i];
-        }
-    }
-    return num;
+    return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
 }
 
-/* Returns the course of a request. Needs: find_courses() has listed the request's. */
-static query_course *find_course(query_course *courses, uint32_t num, const timing_request *request)
+/* Links the requests of each course. Needs: room for `count` in `sorted` and `links`. */
+static void link_courses(const timing_request *requests, uint32_t count, course_request *sorted, course_link *links)
 {
-    uint32_t low = 0, high = num;
-
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        const query_course *course = &courses[middle];
-        bool is_behind =
-            course->query != request->query ? course->query > request->query : course->turn > request->turn;
-        low = is_behind ? low : middle;
-        high = is_behind ? middle : high;
+    for (uint32_t i = 0; i < count; i++) {
+        sorted[i] = (course_request){requests[i].query, requests[i].turn, i};
     }
-    return &courses[low];
+    qsort(sorted, count, sizeof *sorted, compare_requests);
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_first = i == 0 || compare_courses(&sorted[i - 1], &sorted[i]) != 0;
+        bool is_last = i + 1 == count || compare_courses(&sorted[i], &sorted[i + 1]) != 0;
+        links[sorted[i].place] = (course_link){is_first ? UINT32_MAX : sorted[i - 1].place, is_last};
+    }
 }
 
 static timing_gap gap_between(const timing_request *requests, uint32_t before, uint32_t request)
@@ -145,22 +132,20 @@ static timing_gap gap_between(const timing_request *requests, uint32_t before, u
 
 /* Pairs each request with the one before in its course; a course's first with the newest end of another, which the monitor goes on from.
  * Queries that are open at the same time are thus kept apart. Needs: room for `count` in `ended` and `gaps`. Returns how many gaps there are. */
-static uint32_t find_gaps(const timing_request *requests, uint32_t count, query_course *courses, uint32_t num,
-                          uint32_t *ended, timing_gap *gaps)
+static uint32_t find_gaps(const timing_request *requests, uint32_t count, const course_link *links, uint32_t *ended,
+                          timing_gap *gaps)
 {
     uint32_t num_gaps = 0, num_ended = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        query_course *course = find_course(courses, num, &requests[i]);
-        uint32_t before = course->latest;
+        uint32_t before = links[i].before;
         if (before == UINT32_MAX && num_ended > 0) {
             before = ended[--num_ended];
         }
         if (before != UINT32_MAX) {
             gaps[num_gaps++] = gap_between(requests, before, i);
         }
-        course->latest = i;
-        if (course->last == i) {
+        if (links[i].is_last) {
             ended[num_ended++] = i;
         }
     }
@@ -191,22 +176,20 @@ static double lower_quartile(const timing_request *requests, uint32_t count, dou
 
 /* True if the gap's request is late. A query's first gap never is: the client sets up, then its timer begins. Nor is one that is not long by
  * the server's clock. */
-static bool is_late_gap(const timing_request *requests, const timing_gap *gap, double usual, query_course *courses,
-                        uint32_t num)
+static bool is_late_gap(const timing_request *requests, const timing_gap *gap, double usual, const course_link *links)
 {
     const timing_request *before = &requests[gap->before], *request = &requests[gap->request];
     double waited = before->answered > 0 ? before->answered - before->when : -1,
            ticked = request->clock - before->clock;
     bool has_clocks = before->clock > 0 && request->clock > before->clock;
-    bool is_start = !gap->is_across && find_course(courses, num, before)->first == gap->before;
+    bool is_start = !gap->is_across && links[gap->before].before == UINT32_MAX;
 
     return timing_is_late(gap->seconds, waited, usual, gap->is_across ? TIMING_LATE_ACROSS : TIMING_LATE) &&
            !is_start && !(has_clocks && !timing_is_long(ticked, usual, TIMING_LATE));
 }
 
 /* Finds the longest gap and whether the gaps are even. Changes: `v`, and, if they are even, gaps that are late. */
-static void judge_gaps(timing_verdict *v, const timing_request *requests, timing_gap *gaps, query_course *courses,
-                       uint32_t num)
+static void judge_gaps(timing_verdict *v, const timing_request *requests, timing_gap *gaps, const course_link *links)
 {
     uint32_t num_long = 0;
 
@@ -217,21 +200,22 @@ static void judge_gaps(timing_verdict *v, const timing_request *requests, timing
     v->is_even = timing_is_even(v->num_gaps, num_long);
     v->is_any_long = num_long > 0;
     for (uint32_t i = 0; v->is_even && i < v->num_gaps; i++) {
-        gaps[i].is_late = is_late_gap(requests, &gaps[i], v->usual, courses, num);
+        gaps[i].is_late = is_late_gap(requests, &gaps[i], v->usual, links);
     }
 }
 
 timing_verdict timing_judge(const timing_request *requests, uint32_t count, timing_gap *gaps)
 {
-    query_course *courses = malloc((count + 1) * sizeof *courses);
+    course_request *sorted = malloc((count + 1) * sizeof *sorted);
+    course_link *links = malloc((count + 1) * sizeof *links);
     uint32_t *ended = malloc((count + 1) * sizeof *ended);
     double *numbers = malloc((count + 1) * sizeof *numbers);
     timing_verdict v = {.num_gaps = 0};
     bool takes_turns = false;
 
-    if (courses && ended && numbers) {
-        uint32_t num = find_courses(requests, count, courses);
-        v.num_gaps = find_gaps(requests, count, courses, num, ended, gaps);
+    if (sorted && links && ended && numbers) {
+        link_courses(requests, count, sorted, links);
+        v.num_gaps = find_gaps(requests, count, links, ended, gaps);
         v.usual = usual_gap(gaps, v.num_gaps, numbers);
         for (uint32_t i = 0; i < count; i++) {
             takes_turns |= requests[i].turn > 0;
@@ -243,10 +227,11 @@ timing_verdict timing_judge(const timing_request *requests, uint32_t count, timi
         }
         v.quartile = lower_quartile(requests, count, numbers);
         v.slow_from = timing_slow_from(v.quartile, v.usual, v.num_gaps);
-        judge_gaps(&v, requests, gaps, courses, num);
+        judge_gaps(&v, requests, gaps, links);
     }
     free(numbers);
     free(ended);
-    free(courses);
+    free(links);
+    free(sorted);
     return v;
 }
