@@ -350,24 +350,21 @@ static uint32_t read_counterset_reg_info(buffer_cursor *outer, pcq_context *cont
     return read.num_counters;
 }
 
-static void dissect_counterset_struct(buffer_cursor *cursor, pcq_context *context)
+/* Dissects RequestCode 1, a counterset with its counters, and 2, one counter. */
+static void dissect_reg_info(buffer_cursor *cursor, pcq_context *context)
 {
-    read_list(cursor, context, read_counterset_reg_info(cursor, context), COUNTER_REG_INFO_SIZE, "counters",
-              read_counter_reg_info);
-    report_bytes_left(cursor, "the last counter");
-}
+    bool is_set = context->request.code == PERF_REG_COUNTERSET_STRUCT;
+    uint32_t counters = is_set ? read_counterset_reg_info(cursor, context) : 1;
 
-static void dissect_counter_struct(buffer_cursor *cursor, pcq_context *context)
-{
-    read_counter_reg_info(cursor, context);
-    report_bytes_left(cursor, "the counter");
+    read_list(cursor, context, counters, is_set ? COUNTER_REG_INFO_SIZE : 1, "counters", read_counter_reg_info);
+    report_bytes_left(cursor, "the last counter");
 }
 
 void pcq_dissect_registration(buffer_cursor *cursor, pcq_context *context)
 {
     static void (*const dissect[])(buffer_cursor *cursor, pcq_context *context) = {
-        [PERF_REG_COUNTERSET_STRUCT] = dissect_counterset_struct,
-        [PERF_REG_COUNTER_STRUCT] = dissect_counter_struct,
+        [PERF_REG_COUNTERSET_STRUCT] = dissect_reg_info,
+        [PERF_REG_COUNTER_STRUCT] = dissect_reg_info,
         [PERF_REG_COUNTERSET_NAME_STRING] = dissect_single_string,
         [PERF_REG_COUNTERSET_HELP_STRING] = dissect_single_string,
         [PERF_REG_COUNTER_NAME_STRINGS] = dissect_counter_strings,

@@ -10,21 +10,12 @@
 #include "state/samples.h"
 #include "values/value-stream.h"
 
-/* Names of a counterset, as the metadata have them when it is looked up. */
-typedef struct {
-    uint8_t guid[16];
-    const char *label; /* NULL: none was looked up */
-    bool is_single;    /* it has one instance alone, without a name */
-    bool is_assumed;   /* the name is assumed */
-} block_set;
-
 /* Counters of a sample's blocks. Filled when a stream begins; lives with it. */
 typedef struct {
     const query_index *index;  /* NULL: it is not known whose any block is */
     bool is_assumed;           /* the index may be another epoch's */
     wmem_map_t *by_identifier; /* perf_identifier -> perf_group; NULL until a block is not where it mostly is */
     bool lacks_identifiers;    /* it is not known whose some blocks are; known with the map */
-    block_set set; /* counterset of the block that was looked at last: blocks of one set mostly stand together */
 } pcq_blocks;
 
 /* --- Blocks ------------------------------------------------------------------------------------------------------- */
@@ -151,35 +142,19 @@ static perf_group *pcq_find_group_before(value_stream *stream, perf_no_result *w
 
 /* --- Names and types ---------------------------------------------------------------------------------------------- */
 
-/* Returns the names of the counterset that the stream's block is of. Needs: the block's identifier. Changes: looks up another than the last. */
-static const block_set *find_block_set(value_stream *stream)
-{
-    block_set *set = &get_blocks(&stream->now)->set;
-    const state_server *server = stream->response.server;
-    const uint8_t *guid = stream->identifier->guid;
-
-    if (set->label == NULL || memcmp(set->guid, guid, sizeof set->guid) != 0) {
-        const metadata_key key = metadata_counter_key(guid, PERF_NO_ID);
-        metadata_result name = metadata_lookup(server, key, METADATA_ENGLISH);
-        metadata_result kind = metadata_lookup(server, key, METADATA_COUNTERSET);
-        memcpy(set->guid, guid, sizeof set->guid);
-        set->label = metadata_format_name(stream->pool, &key, name.entry);
-        set->is_single = kind.entry && kind.entry->instance_type == 0;
-        set->is_assumed = name.is_assumed;
-    }
-    return set;
-}
-
 /* Sets the counterset's name, and whether paths have an instance, if the block's identifier is known: value_ops.look_up_set. */
 static void pcq_look_up_set(value_stream *stream)
 {
     const perf_identifier *identifier = stream->identifier;
 
     if (identifier) {
-        const block_set *set = find_block_set(stream);
-        stream->set_label = set->label;
-        stream->is_set_assumed = set->is_assumed;
-        stream->has_instances = (stream->group->has_instances || identifier->instance) && !set->is_single;
+        const metadata_key key = metadata_counter_key(identifier->guid, PERF_NO_ID);
+        metadata_result name = metadata_lookup(stream->response.server, key, METADATA_ENGLISH);
+        metadata_result kind = metadata_lookup(stream->response.server, key, METADATA_COUNTERSET);
+        bool is_single = kind.entry && kind.entry->instance_type == 0;
+        stream->set_label = metadata_format_name(stream->pool, &key, name.entry);
+        stream->is_set_assumed = name.is_assumed;
+        stream->has_instances = (stream->group->has_instances || identifier->instance) && !is_single;
     }
 }
 
@@ -206,8 +181,8 @@ static void pcq_look_up_column(value_stream *stream, value_column *column)
         column->is_text = column->type && column->type->kind == PERF_KIND_TEXT;
     }
     column->label = named.entry && column->id != PERF_NO_ID ? named.entry->name : NULL;
-    column->assumed =
-        known.is_assumed || named.is_assumed || find_block_set(stream)->is_assumed ? ASSUMED_NAME : ASSUMED_NONE;
+    value_stream_set(stream);
+    column->assumed = known.is_assumed || named.is_assumed || stream->is_set_assumed ? ASSUMED_NAME : ASSUMED_NONE;
 }
 
 const char *pcq_instance_name(const value_stream *stream, uint32_t row, unsigned most)

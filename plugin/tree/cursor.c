@@ -89,7 +89,6 @@ void cursor_get_guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, ui
 
 void cursor_read_guid(buffer_cursor *cursor, int hf, uint8_t guid[16])
 {
-    memset(guid, 0, 16);
     require_bytes(cursor, 16);
     cursor_get_guid_bytes(cursor->tvb, cursor->pos, cursor->encoding, guid);
     pass_field(cursor, hf, 16);
