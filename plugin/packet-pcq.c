@@ -196,8 +196,8 @@ static void read_buffer(void *pdu)
     p->operation->dissect(&p->buffer, &p->context);
 }
 
-/* Reads and shows what lpData holds, but not counter data. GUIDs of EnumerateCounterSet have the byte order of NDR, all else is little-endian.
- * The parameters behind lpData are read even if it ends too early. */
+/* Reads and shows what lpData holds, but not counter data. GUIDs of EnumerateCounterSet have NDR's
+ * byte order. The parameters behind lpData are read even if it ends too early. */
 static void dissect_lpdata(pcq_pdu *p)
 {
     bool is_of_ndr = p->pdu.opnum == OPNUM_EnumerateCounterSet;
@@ -218,8 +218,8 @@ static void dissect_lpdata(pcq_pdu *p)
     }
 }
 
-/* Reads the array lpData, conformant and varying behind two sizes, and conformant in ValidateCounters, and shows it ("lpData: 96 bytes, room for
- * 1024"); then what is in it. Changes: `lpdata`, if it is not empty, and `buffer_tree`, for its content. */
+/* Reads and shows the array lpData: conformant and varying behind two sizes, else conformant; then
+ * what is in it. Changes: `lpdata`, if it is not empty, and `buffer_tree`, for its content. */
 static void read_lpdata(pcq_pdu *p)
 {
     bool has_sizes = p->operation->response_begin == NDR_FIRST_SIZES;
@@ -290,7 +290,7 @@ static void read_response_parameters(void *pdu)
     rpc_pdu_report_trailing_bytes(&p->pdu);
 }
 
-/* Adds to the Info column what lpData of a successful response holds: "12 counters, 480 bytes"; "\"Processor\", 20 bytes". */
+/* Describes lpData of a success in the Info column: "12 counters, 480 bytes". */
 static void describe_lpdata(pcq_pdu *p)
 {
     if (p->context.text) {

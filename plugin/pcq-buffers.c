@@ -99,8 +99,8 @@ static void collect_name(pcq_context *context, uint32_t id, const char *name)
 /* Items of the tree that one structure can take, with what is known of it and a finding or two. */
 #define ITEMS_OF_STRUCTURE 50
 
-/* Reads up to `most` structures of at least `least` bytes by `read_one`, until that returns false: one does not lead to the next. Reports how many
- * (`what`) the tree has no room for. */
+/* Reads up to `most` structures of at least `least` bytes by `read_one`, as long as that returns
+ * true: each leads to the next. Reports how many (`what`) the tree has no room for. */
 static void read_list(buffer_cursor *cursor, pcq_context *context, uint32_t most, uint32_t least, const char *what,
                       bool (*read_one)(buffer_cursor *cursor, pcq_context *context))
 {
@@ -133,8 +133,8 @@ static void report_bytes_left(buffer_cursor *cursor, const char *behind)
     }
 }
 
-/* Enters a structure that says its `size`, of `least` bytes or more; of a size that does not fit, which is reported, the first `least` bytes. Returns
- * true if it fits. */
+/* Enters a structure of `size` bytes, as it says itself. Returns true. Reports a size that does not
+ * fit: then it enters `least` bytes, and returns false. */
 static bool enter_sized(buffer_cursor *outer, int hf, int ett, uint32_t size, uint32_t least, buffer_cursor *inner)
 {
     bool fits = size >= least && size <= cursor_left(outer);
@@ -156,7 +156,8 @@ static bool enter_sized(buffer_cursor *outer, int hf, int ett, uint32_t size, ui
 /* "No string": perflib.h, not in the specification. */
 #define NO_STRING 0xFFFFFFFFU
 
-/* No counterset has as many. Wireshark 4.6 takes 50,000 items in front of the farthest string for an endless loop, and a string has up to 8. */
+/* No counterset has as many. Wireshark 4.6 takes 50,000 items in front of the farthest string for
+ * an endless loop, and a string has up to 8. */
 #define MOST_STRINGS 5000
 
 /* Strings can overlap: this many of their bytes are read for each byte of the table, and at least so many. */

@@ -58,8 +58,8 @@ static inline bool pcq_has_locale(uint32_t request_code)
     return request_code >= PERF_REG_COUNTERSET_NAME_STRING && request_code <= PERF_REG_COUNTER_HELP_STRINGS;
 }
 
-/* Dissect lpData of opnum 0; 1, by the request's code; 2; 5, whose indexes are checked; 7: show it, report its faults, and collect in `context`. Need: `context` with its
- * arrays, still empty. A buffer that ends too early throws. */
+/* Dissect lpData of opnum 0; 1, by the request's code; 2; 5, with its indexes; 7: show it, report its
+ * faults, and collect in `context`. Need: its arrays, still empty. A buffer that ends too early throws. */
 void pcq_dissect_counterset_list(buffer_cursor *cursor, pcq_context *context);
 void pcq_dissect_registration(buffer_cursor *cursor, pcq_context *context);
 void pcq_dissect_instances(buffer_cursor *cursor, pcq_context *context);

@@ -102,7 +102,7 @@ static proto_item *pcq_show_header(value_tree *view)
     return cursor.node;
 }
 
-/* Returns "\Set(instance)\Counter" for the block that the stream is in, with its mark; NULL: it is not known whose the block is. */
+/* Returns "\Set(instance)\Counter" of the stream's block with its mark; NULL: it is not known. */
 static const char *format_block_path(const value_stream *stream)
 {
     bool is_assumed;
@@ -135,7 +135,7 @@ static proto_item *show_pair(value_tree *view, proto_tree *tree, int hf, int ett
     return cursor.node;
 }
 
-/* Shows PERF_MULTI_COUNTERS (2.2.4.11) at `at` with the counters' names and types, if it is there. Returns the offset behind it. */
+/* Shows PERF_MULTI_COUNTERS (2.2.4.11) with names and types, if it is at `at`. Returns its end. */
 static uint32_t show_counters(value_tree *view, const perf_group *group, proto_tree *tree, uint32_t at)
 {
     const value_stream *stream = view->stream;

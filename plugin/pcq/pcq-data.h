@@ -22,8 +22,8 @@ const char *pcq_add_known_counterset(buffer_cursor *cursor, state_server *server
 const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, const uint8_t *guid, uint32_t id,
                                   bool with_type);
 
-/* Shows the path of an identifier, if its field is referenced. `is_assumed`: which block has it is. Returns it for labels, without the computer and
- * with its mark; NULL: not referenced. */
+/* Shows the path of an identifier if its field is referenced. `is_assumed`: which block it has is.
+ * Returns it for labels, with its mark and without the computer; NULL: it is not referenced. */
 const char *pcq_add_identifier_path(buffer_cursor *cursor, state_server *server, const char *computer,
                                     const perf_identifier *identifier, bool is_assumed);
 

@@ -212,8 +212,8 @@ static const char *pcq_format_text(value_stream *stream, uint32_t size, uint32_t
 
 /* --- Operands ----------------------------------------------------------------------------------------------------- */
 
-/* Finds the row of the instance of `at` in a block of the same sample: by its name, which the identifier has of a block of one instance. Returns
- * false if there is none, or several may be. Changes: `row`; a row that is assumed makes the result assumed. */
+/* Finds the row of the instance of `at` in a block of the same sample. Returns false if there is
+ * none, or several may be. Changes: `row`; an assumed one makes the result assumed. */
 static bool find_row_in_block(value_stream *stream, const value_location *at, perf_group *group, uint32_t *row)
 {
     *row = at->row;

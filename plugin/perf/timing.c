@@ -84,7 +84,7 @@ timing_fact timing_add_response(timing_series *series, double seconds, bool has_
     return seconds >= from ? (timing_fact){seconds, quartile} : (timing_fact){0, 0};
 }
 
-/* A request of a course: the requests of one query, and of sealed queries taken in turn those of one turn. */
+/* A request in its course: those of one query, and of sealed queries in turn those of one turn. */
 typedef struct {
     uint32_t query, turn;
     uint32_t place;

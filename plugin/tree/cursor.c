@@ -94,12 +94,12 @@ void cursor_read_guid(buffer_cursor *cursor, int hf, uint8_t guid[16])
     pass_field(cursor, hf, 16);
 }
 
-/* Adds the next field as a time and moves behind it. Reports one that is not `valid`: `text` says what it is not. */
+/* Adds the next field as a time and moves behind it. Reports one that is not `valid`: no `text`. */
 static void pass_time(buffer_cursor *cursor, int hf, uint32_t size, const nstime_t *when, bool valid, const char *text)
 {
     cursor->item = proto_tree_add_time(cursor->tree, hf, cursor->tvb, cursor->pos, size, when);
     if (!valid) {
-        expert_report_add(cursor->report, cursor->item, EI_TIME, "%s is not %s", proto_registrar_get_name(hf), text);
+        expert_report_add(cursor->report, cursor->item, EI_TIME, "%s is no %s", proto_registrar_get_name(hf), text);
     }
     cursor->pos += size;
 }
@@ -111,10 +111,10 @@ void cursor_read_filetime(buffer_cursor *cursor, int hf)
     require_bytes(cursor, 8);
     uint64_t value = tvb_get_uint64(cursor->tvb, cursor->pos, cursor->encoding);
     bool valid = value <= INT64_MAX && filetime_to_nstime(&when, value);
-    pass_time(cursor, hf, 8, &when, valid, "a FILETIME");
+    pass_time(cursor, hf, 8, &when, valid, "FILETIME");
 }
 
-/* Converts the words of a SYSTEMTIME. Returns false if it is no date. Changes: `when`, in UTC, of a date. */
+/* Converts the words of a SYSTEMTIME. Returns false if it is no date. Changes: else `when`, in UTC. */
 static bool convert_systemtime(const int word[8], nstime_t *when)
 {
     enum { YEAR, MONTH, WEEKDAY, DAY, HOUR, MINUTE, SECOND, MILLISECONDS };
@@ -141,7 +141,7 @@ void cursor_read_systemtime(buffer_cursor *cursor, int hf)
         word[i] = tvb_get_uint16(cursor->tvb, cursor->pos + 2 * i, cursor->encoding);
     }
     bool valid = convert_systemtime(word, &when);
-    pass_time(cursor, hf, 16, &when, valid, "a date");
+    pass_time(cursor, hf, 16, &when, valid, "date");
 }
 
 const char *cursor_read_text(buffer_cursor *cursor, int hf, uint32_t room, uint32_t most)
