@@ -16,7 +16,7 @@
 #define FEWEST_RESENT 3   /* times that a packet is resent and never acknowledged before the way is broken */
 #define STATUS_CANCELLED 0xc0000120
 
-enum { ACCESS_DENIED = 5, UNKNOWN_INTERFACE = 0x1c010003 };
+enum { ACCESS_DENIED = 5 };
 
 /* Returns true if the client did not close the query, or any sealed one of its connection. Once the capture is closed only sealed ones count. */
 static bool is_open(const verdict_query *query)
@@ -44,8 +44,7 @@ typedef enum {
     WRONG_EMPTY,      /* no data */
     WRONG_SEALED,     /* no data, sealed */
     WRONG_ROOM,       /* a size probe */
-    WRONG_PROTECTION, /* the four ways to fail, of which a monitor has the first alone: the others are consequences */
-    WRONG_INTERFACE,
+    WRONG_PROTECTION, /* the three ways to fail, of which a monitor has the first alone: the others are consequences */
     WRONG_RIGHTS,
     WRONG_FAILED,
     NUM_WRONG
@@ -73,7 +72,6 @@ static const struct {
     [WRONG_ROOM] = {VERDICT_NO_DATA, PARTY_CLIENT, "$C offers $S too little room each time, and gets no sample: $T",
                     LOOP, true},
     [WRONG_PROTECTION] = {VERDICT_NOT_SEALED, PARTY_CLIENT, "$S denies calls that $C signed but did not seal: $T", 1},
-    [WRONG_INTERFACE] = {VERDICT_BIND_REFUSED, PARTY_SERVER, "$S does not have the interface for %s of $C (%s): $T", 1},
     [WRONG_RIGHTS] = {VERDICT_CALL_FAILED, PARTY_SERVER, "$S answers %s of $C with %s$N: $T", 1},
     [WRONG_FAILED] = {VERDICT_CALL_FAILED, PARTY_SERVER, "$S answers %s of $C with %s$N: $T", 1},
 };
@@ -85,18 +83,15 @@ typedef struct {
     bool is_mixed; /* others have another operation or error than the first */
 } wrong_calls;
 
-/* Returns true for a call for no data if its peers have a later sample; if it opens a query or adds counters, of a query that began later. False
- * for an error other than a denial of what is no opening. */
+/* Returns true for a call for no data if a query of its peers began later and got samples. False for an error other than a denial of what is no
+ * opening. */
 static bool is_made_good(const monitor_call *call)
 {
-    static const char *const begins[] = {"OpenQueryHandle", "ValidateCounters", NULL};
     const verdict_peers *pair = call->query->pair;
     bool is_other_error = call->outcome == CALL_FAILED && !call->is_fault && call->status != ACCESS_DENIED &&
                           !g_str_has_prefix(call->operation, "Open");
 
-    return !call->asks && !is_other_error && pair &&
-           (g_strv_contains(begins, call->operation) ? pair->sampled_began : pair->sampled) >
-               MAX(call->asked_frame, call->frame);
+    return !call->asks && !is_other_error && pair && pair->sampled_began > MAX(call->asked_frame, call->frame);
 }
 
 /* Returns true if a peer resent again and again what it sent at `when` (seconds since 1970), and the other one never acknowledged it. */
@@ -165,11 +160,10 @@ static call_wrong find_missing(const verdict_monitor *monitor, const monitor_cal
 static call_wrong find_wrong_response(const monitor_call *call)
 {
     if (call->outcome == CALL_FAILED) {
-        return is_made_good(call)                                    ? WRONG_NOTHING
-               : call->does_not_seal                                 ? WRONG_PROTECTION
-               : call->is_fault && call->status == UNKNOWN_INTERFACE ? WRONG_INTERFACE
-               : call->status == ACCESS_DENIED                       ? WRONG_RIGHTS
-                                                                     : WRONG_FAILED;
+        return is_made_good(call)              ? WRONG_NOTHING
+               : call->does_not_seal           ? WRONG_PROTECTION
+               : call->status == ACCESS_DENIED ? WRONG_RIGHTS
+                                               : WRONG_FAILED;
     }
     return call->outcome == CALL_EMPTY   ? (call->query->is_sealed ? WRONG_SEALED : WRONG_EMPTY)
            : call->outcome == CALL_PROBE ? WRONG_ROOM
@@ -223,7 +217,7 @@ static void find_wrong_calls(verdict_monitor *monitor)
             shown->more = wmem_strdup_printf(monitor->pool, "first %s: %s", first->operation, error);
             error = wmem_strconcat(monitor->pool, "errors, first ", error, NULL);
         }
-        shown->meaning = wrong >= WRONG_INTERFACE ? text_error_meaning(first->status) : NULL;
+        shown->meaning = wrong >= WRONG_RIGHTS ? text_error_meaning(first->status) : NULL;
         monitor_add_finding(monitor, wrong_rows[wrong].kind, wrong_rows[wrong].party, shown, wrong_rows[wrong].text,
                             all[wrong].is_mixed ? "calls" : first->operation, error);
     }

@@ -17,7 +17,7 @@ KINDS = {
     'not_sealed': (['not_sealed'], r'seal'),
     'session_expired': (['session_expired'], r'session'),
     'smb_failed': (['pipe_broken', 'call_failed'], r'pipe winreg'),
-    'call_failed': (['call_failed'], r'ERROR_|fault|RPC_S|fail|den'),
+    'call_failed': (['call_failed'], r'ERROR_|nca_|fault|RPC_S|fail|den'),
     # timing
     'asked_late': (['asked_late'], r'late'),
     'slow': (['slow'], r'slow'),
