@@ -57,15 +57,6 @@ static inline uint32_t perf_utf16_size(const uint8_t *text, uint32_t room)
     return n;
 }
 
-/* Copies a text without its terminator. Needs: room for it at `to`. Returns its end there, where the next text goes. */
-static inline char *perf_put_text(char *to, const char *text)
-{
-    size_t size = strlen(text);
-
-    memcpy(to, text, size);
-    return to + size;
-}
-
 /* Compares two uint32_t, or structures that begin with one, for qsort() and bsearch(), ascending. */
 static inline int perf_compare_u32(const void *a, const void *b)
 {

@@ -474,8 +474,7 @@ perf_row_name perf_table_row_name(perf_table *t, perf_group *g, uint32_t row)
     uint32_t parent;
 
     return (perf_row_name){.ordinal = rows.before,
-                           .lacks_parent = has_parent(t, g, row) && find_parent(t, g, row, &parent) == NULL,
-                           .is_repeated = rows.count > 1};
+                           .lacks_parent = has_parent(t, g, row) && find_parent(t, g, row, &parent) == NULL};
 }
 
 bool perf_table_repeats_names(perf_table *t, perf_group *g)

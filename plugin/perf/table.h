@@ -233,7 +233,6 @@ uint32_t perf_table_find_row(const perf_table *table, const perf_group *group, c
 typedef struct {
     uint32_t ordinal;  /* 0 for the first row of that name */
     bool lacks_parent; /* it has a parent, which is not in the response */
-    bool is_repeated;  /* other rows of the group have its name */
 } perf_row_name;
 
 /* Returns the row's place among the rows of its name, for paths like "x#1". Needs: the group has instances. Changes: may make

@@ -287,10 +287,9 @@ proto_tree *value_tree_add_value(value_tree *view, proto_tree *tree, int hf, int
 {
     value_stream *stream = view->stream;
     const char *path = view->path ? value_stream_path(stream) : NULL, *words = NULL;
+    const char *formula = "";
     perf_result result = {0, PERF_NO_RESULT_NO_FORMULA};
-    char formula[VALUE_FORMULA_SIZE];
 
-    *formula = '\0';
     if (view->result) {
         result = value_stream_result(stream);
         value_tree_report_assumed(view->report, proto_tree_get_parent(view->tree), value_stream_assumed_reason(stream),
@@ -298,7 +297,7 @@ proto_tree *value_tree_add_value(value_tree *view, proto_tree *tree, int hf, int
     }
     if (view->visible) {
         words = value_stream_format(stream, &result);
-        value_stream_format_formula(stream, formula);
+        formula = value_stream_format_formula(stream);
     }
     if (hf > 0) {
         proto_item *item = proto_tree_add_item(tree, hf, view->tvb, (int)offset, (int)size, ENC_NA);

@@ -435,8 +435,7 @@ const char *value_stream_format(value_stream *stream, const perf_result *result)
     if (result->none == PERF_NO_RESULT_OK) {
         if (type->hex) {
             snprintf(number, sizeof number, "0x%" PRIx64, at->raw.value);
-        } else if (type->kind !=
-                   PERF_KIND_NUMBER) { /* else the integer that was sent: a double does not hold 64 bits */
+        } else if (type->kind != PERF_KIND_NUMBER) { /* a raw type's is what was sent: a double does not hold 64 bits */
             text_number(number, result->value);
         }
         snprintf(stream->words, sizeof stream->words, "%s%s%s", number, *type->unit ? " " : "", type->unit);
@@ -454,14 +453,14 @@ typedef struct {
     perf_raw number;
 } formula_number;
 
-void value_stream_format_formula(value_stream *stream, char *to)
+const char *value_stream_format_formula(const value_stream *stream)
 {
     const value_column *counter = stream->at.counter;
     const perf_point none = {.value = {0, 0}}, *now = &stream->operands.current, *before = &none;
+    char number[TEXT_NUMBER_SIZE];
 
-    *to = '\0';
     if (counter->none != PERF_NO_RESULT_OK || counter->type->kind != PERF_KIND_COUNTER || stream->at.raw.size == 0) {
-        return;
+        return "";
     }
     const perf_formula_info *formula = &perf_formulas[counter->type->formula];
     bool has_previous = stream->operands.why_not == PERF_NO_RESULT_OK;
@@ -481,14 +480,14 @@ void value_stream_format_formula(value_stream *stream, char *to)
         {"OF", now->freq},
         {"M1", now->multi},
     };
-    to = perf_put_text(to, formula->text);
+    wmem_strbuf_t *text = wmem_strbuf_new(stream->pool, formula->text);
     for (unsigned i = 0; i < array_length(numbers); i++) {
         if (numbers[i].number.size > 0 && strstr(formula->text, numbers[i].name)) {
-            to = perf_put_text(perf_put_text(perf_put_text(to, ", "), numbers[i].name), " = ");
-            to += text_integer(to, numbers[i].number.value);
+            text_integer(number, numbers[i].number.value);
+            wmem_strbuf_append_printf(text, ", %s = %s", numbers[i].name, number);
         }
     }
-    *to = '\0';
+    return wmem_strbuf_get_str(text);
 }
 
 /* --- Identifiers of PerflibV2 ------------------------------------------------------------------------------------- */
