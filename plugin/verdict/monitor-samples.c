@@ -38,7 +38,7 @@ verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, const 
         stats[i] = NAN;
     }
     stats[STAT_SAMPLES] = stats[STAT_PROBES] = stats[STAT_LATE_ASKED] = stats[STAT_LATE_ANSWERED] = 0;
-    texts[STAT_CLIENT] = monitor_client(monitor);
+    texts[STAT_CLIENT] = first ? first->client : pair->client;
     texts[STAT_ACCOUNT] = first ? first->account : "";
     texts[STAT_SERVER] = first ? format_server(pool, first->is_sealed ? NULL : first->called, first->server)
                                : format_server(pool, pair->called, pair->server);
@@ -192,6 +192,7 @@ static void count_samples(verdict_monitor *monitor)
         if (call->outcome != CALL_SAMPLE) {
             continue;
         }
+        monitor->last_sampled = MAX(monitor->last_sampled, call->frame);
         stats[STAT_SAMPLES]++;
         bytes += call->size;
         if (call->seconds >= 0) {
@@ -312,11 +313,6 @@ const char *monitor_server(const verdict_monitor *monitor)
     return first && first->called ? first->called : monitor->pair ? monitor->pair->called : first->server;
 }
 
-const char *monitor_client(const verdict_monitor *monitor)
-{
-    return monitor->first ? monitor->first->client : monitor->pair->client;
-}
-
 bool monitor_has(const verdict_monitor *monitor, verdict_kind kind)
 {
     const verdict_finding *finding = monitor->findings;
@@ -327,24 +323,14 @@ bool monitor_has(const verdict_monitor *monitor, verdict_kind kind)
     return finding != NULL;
 }
 
-static bool has_sample_after(const verdict_monitor *monitor, uint32_t frame)
-{
-    const monitor_call *call = monitor->end;
-
-    while (call > monitor->calls && (call[-1].outcome != CALL_SAMPLE || call[-1].frame < frame)) {
-        call--;
-    }
-    return call > monitor->calls && call[-1].frame > frame;
-}
-
 void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_party party,
                          const verdict_evidence *shown, const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    verdict_add_finding(&monitor->findings, kind, party, shown, !has_sample_after(monitor, shown->last),
-                        monitor_server(monitor), monitor_client(monitor),
+    verdict_add_finding(&monitor->findings, kind, party, shown, monitor->last_sampled <= shown->last,
+                        monitor_server(monitor), monitor->stats.texts[STAT_CLIENT],
                         wmem_strdup_vprintf(monitor->pool, format, arguments));
     va_end(arguments);
 }

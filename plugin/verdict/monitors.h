@@ -147,6 +147,7 @@ typedef struct {
     monitor_call *calls, *end; /* the same */
     monitor_call *samples;     /* requests for counter data; a size probe and its repetition are one */
     uint32_t num_samples;
+    uint32_t last_sampled;     /* frame of the newest response with data; 0: none */
     timing_gap *gaps;          /* between samples, timing.num_gaps */
     timing_verdict timing;     /* of these samples */
     verdict_finding *findings; /* the worst first */
@@ -186,8 +187,6 @@ verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, const 
 
 /* Returns the name that the monitor's client gives the server, else the server's address. */
 const char *monitor_server(const verdict_monitor *monitor);
-
-const char *monitor_client(const verdict_monitor *monitor);
 
 /* Returns "query"; of HKEY_PERFORMANCE_DATA "handle". */
 static inline const char *monitor_handle_word(const verdict_monitor *monitor)

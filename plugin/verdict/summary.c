@@ -115,7 +115,8 @@ const char *format_monitor_line(const verdict_monitor *monitor)
     wmem_allocator_t *pool = monitor->pool;
 
     if (monitor->first == NULL) {
-        return wmem_strdup_printf(pool, "%s to %s", monitor_client(monitor), monitor->stats.texts[STAT_SERVER]);
+        return wmem_strdup_printf(pool, "%s to %s", monitor->stats.texts[STAT_CLIENT],
+                                  monitor->stats.texts[STAT_SERVER]);
     }
     const char *sealed = monitor->first->is_sealed ? "; sealed: refusals and errors are not visible" : "";
     bool is_timed = !monitor->first->is_sealed && !isnan(stats[STAT_RESPONSE]);
@@ -127,8 +128,8 @@ const char *format_monitor_line(const verdict_monitor *monitor)
                                                          format_seconds(monitor, ", slowest ", stats[STAT_SLOWEST]),
                                                          stats[STAT_SLOWEST_FRAME])
                                     : ""};
-    const char *line = wmem_strdup_printf(pool, "%s to %s: %s", monitor_client(monitor), monitor_server(monitor),
-                                          format_sampling(monitor));
+    const char *line = wmem_strdup_printf(pool, "%s to %s: %s", monitor->stats.texts[STAT_CLIENT],
+                                          monitor_server(monitor), format_sampling(monitor));
     for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
         const char *longer = wmem_strconcat(pool, line, parts[i], NULL);
         line = g_utf8_strlen(longer, -1) + g_utf8_strlen(sealed, -1) <= VERDICT_LINE ? longer : line;
