@@ -50,30 +50,30 @@ typedef enum {
     NUM_WRONG
 } call_wrong;
 
-/* Finding of each. `fewest`: calls; `until_sample`: those behind the last sample; %s in `text`: operation, error. WRONG_PIPE is a step's. */
+/* Finding of each. `behind_sample`: so many calls behind the last sample make one; 0: any call does.
+ * %s in `text`: operation, error. WRONG_PIPE is a step's. */
 static const struct {
     verdict_kind kind;
     verdict_party party;
     const char *text;
-    unsigned fewest;
-    bool until_sample;
+    unsigned behind_sample;
 } wrong_rows[NUM_WRONG] = {
-    [WRONG_SILENT] = {VERDICT_UNANSWERED, PARTY_SERVER, "$S does not answer %s of $C$N: $T", 1},
-    [WRONG_RESENT] = {VERDICT_UNANSWERED, PARTY_NETWORK, "$S does not answer %s of $C, sent again and again$N: $T", 1},
+    [WRONG_SILENT] = {VERDICT_UNANSWERED, PARTY_SERVER, "$S does not answer %s of $C$N: $T", 0},
+    [WRONG_RESENT] = {VERDICT_UNANSWERED, PARTY_NETWORK, "$S does not answer %s of $C, sent again and again$N: $T", 0},
     [WRONG_IDLE] = {VERDICT_BROKEN, PARTY_NETWORK,
-                    "The network (an idle firewall?) dropped the connection of $C to $S$N: $T", 1},
+                    "The network (an idle firewall?) dropped the connection of $C to $S$N: $T", 0},
     [WRONG_LARGE] = {VERDICT_UNANSWERED, PARTY_NETWORK, "The network drops large responses of $S to $C (MTU?)$N: $T",
-                     1},
+                     0},
     [WRONG_IDLE_STOP] = {VERDICT_PAUSE, PARTY_SERVER,
-                         "$S stopped Remote Registry while $C was idle, and started it again$N: $T", 1},
-    [WRONG_EMPTY] = {VERDICT_NO_DATA, PARTY_SERVER, "$S answers $C without data$N: $T", LOOP, true},
+                         "$S stopped Remote Registry while $C was idle, and started it again$N: $T", 0},
+    [WRONG_EMPTY] = {VERDICT_NO_DATA, PARTY_SERVER, "$S answers $C without data$N: $T", LOOP},
     [WRONG_SEALED] = {VERDICT_NO_DATA, PARTY_SERVER,
-                      "$S answers $C without data (it fails, or $C offers too little room)$N: $T", 1},
+                      "$S answers $C without data (it fails, or $C offers too little room)$N: $T", 0},
     [WRONG_ROOM] = {VERDICT_NO_DATA, PARTY_CLIENT, "$C offers $S too little room each time, and gets no sample: $T",
-                    LOOP, true},
-    [WRONG_PROTECTION] = {VERDICT_NOT_SEALED, PARTY_CLIENT, "$S denies calls that $C signed but did not seal: $T", 1},
-    [WRONG_RIGHTS] = {VERDICT_CALL_FAILED, PARTY_SERVER, "$S answers %s of $C with %s$N: $T", 1},
-    [WRONG_FAILED] = {VERDICT_CALL_FAILED, PARTY_SERVER, "$S answers %s of $C with %s$N: $T", 1},
+                    LOOP},
+    [WRONG_PROTECTION] = {VERDICT_NOT_SEALED, PARTY_CLIENT, "$S denies calls that $C signed but did not seal: $T", 0},
+    [WRONG_RIGHTS] = {VERDICT_CALL_FAILED, PARTY_SERVER, "$S answers %s of $C with %s$N: $T", 0},
+    [WRONG_FAILED] = {VERDICT_CALL_FAILED, PARTY_SERVER, "$S answers %s of $C with %s$N: $T", 0},
 };
 
 /* Calls with which the same is wrong. */
@@ -184,7 +184,7 @@ static void count_wrong(const verdict_monitor *monitor, wrong_calls *all, const 
     wrong_calls *calls = &all[wrong];
 
     for (unsigned i = 0; i < NUM_WRONG && call->outcome == CALL_SAMPLE; i++) {
-        all[i].shown.frames = wrong_rows[i].until_sample ? NULL : all[i].shown.frames;
+        all[i].shown.frames = wrong_rows[i].behind_sample > 0 ? NULL : all[i].shown.frames;
     }
     if (wrong != WRONG_NOTHING) {
         calls->first = calls->first ? calls->first : call;
@@ -208,7 +208,7 @@ static void find_wrong_calls(verdict_monitor *monitor)
     for (call_wrong wrong = WRONG_SILENT; wrong < NUM_WRONG && !has_failed; wrong++) {
         verdict_evidence *shown = &all[wrong].shown;
         const monitor_call *first = all[wrong].first;
-        if (wrong == WRONG_PIPE || evidence_count(shown) < wrong_rows[wrong].fewest) {
+        if (wrong == WRONG_PIPE || evidence_count(shown) < MAX(wrong_rows[wrong].behind_sample, 1)) {
             continue;
         }
         const char *error = (first->is_fault ? text_fault : text_win32_error)(monitor->pool, first->status);
