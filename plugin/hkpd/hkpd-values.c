@@ -61,7 +61,7 @@ static void hkpd_look_up_set(value_stream *stream)
 
     stream->set_label = metadata_format_name(stream->pool, &key, name.entry);
     stream->is_set_assumed = name.is_assumed;
-    stream->has_instances = stream->group->has_instances;
+    stream->is_single = !stream->group->has_instances;
 }
 
 /* value_ops.look_up_column: type by the definition, name by its title. An assumed name of the object makes the counter's assumed, too. */

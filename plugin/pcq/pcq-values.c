@@ -142,7 +142,7 @@ static perf_group *pcq_find_group_before(value_stream *stream, perf_no_result *w
 
 /* --- Names and types ---------------------------------------------------------------------------------------------- */
 
-/* Sets the counterset's name, and whether paths have an instance, if the block's identifier is known: value_ops.look_up_set. */
+/* Sets the counterset's name, and whether it has one instance alone, if the block's identifier is known: value_ops.look_up_set. */
 static void pcq_look_up_set(value_stream *stream)
 {
     const perf_identifier *identifier = stream->identifier;
@@ -151,10 +151,9 @@ static void pcq_look_up_set(value_stream *stream)
         const metadata_key key = metadata_counter_key(identifier->guid, PERF_NO_ID);
         metadata_result name = metadata_lookup(stream->response.server, key, METADATA_ENGLISH);
         metadata_result kind = metadata_lookup(stream->response.server, key, METADATA_COUNTERSET);
-        bool is_single = kind.entry && kind.entry->instance_type == 0;
         stream->set_label = metadata_format_name(stream->pool, &key, name.entry);
         stream->is_set_assumed = name.is_assumed;
-        stream->has_instances = (stream->group->has_instances || identifier->instance) && !is_single;
+        stream->is_single = kind.entry && kind.entry->instance_type == 0;
     }
 }
 

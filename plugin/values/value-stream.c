@@ -55,6 +55,7 @@ value_stream *value_stream_begin(wmem_allocator_t *pool, const counter_response 
 
 void value_stream_enter(value_stream *stream, perf_group *group)
 {
+    const perf_identifier *last = stream->identifier;
     bool is_block = stream->response.ops->is_block;
     bool is_failed = !is_block && group->type == PERF_ERROR_RETURN;
     bool is_empty = !is_block && group->is_sound && (group->rows == 0 || group->columns == 0);
@@ -65,13 +66,15 @@ void value_stream_enter(value_stream *stream, perf_group *group)
     stream->is_group_before_known = false;
     stream->assumed = stream->response.is_malformed || !group->is_sound ? ASSUMED_RESPONSE : ASSUMED_NONE;
     stream->identifier = NULL;
-    stream->set_label = stream->instance_label = NULL;
+    stream->instance_label = NULL;
     stream->columns = NULL;
     stream->instance_row = stream->prefix_row = stream->judged_row = stream->matched_row = UINT32_MAX;
     stream->at = (counter_value){.column = UINT32_MAX, .is_failed = is_failed, .is_empty = is_empty && !is_failed};
     if (stream->response.ops->enter) {
         stream->response.ops->enter(stream);
     }
+    bool is_same_set = last && stream->identifier && memcmp(last->guid, stream->identifier->guid, 16) == 0;
+    stream->set_label = is_same_set ? stream->set_label : NULL; /* blocks of one counterset mostly stand together */
     if (is_failed || is_empty) {
         value_stream_enter_column(stream, 0);
     }
@@ -361,7 +364,7 @@ const char *value_stream_instance(value_stream *stream)
 {
     uint32_t row = stream->at.row;
 
-    if (value_stream_set(stream) == NULL || !stream->has_instances) {
+    if (value_stream_set(stream) == NULL || stream->is_single) {
         return NULL;
     }
     if (stream->instance_row != row) {

@@ -130,7 +130,7 @@ struct value_stream {
     const perf_identifier *identifier; /* PerflibV2: whose the block is; NULL: not known */
     const char *set_label;             /* NULL: not known whose it is, or not asked */
     bool is_set_assumed;               /* its name is; filled with set_label, as the next member */
-    bool has_instances;                /* paths have an instance */
+    bool is_single;                    /* paths have no instance */
     value_column *columns;             /* NULL: none was read */
 
     /* of the row; each second member tells which row it is of, UINT32_MAX: none */
@@ -234,7 +234,7 @@ struct value_ops {
     void (*enter)(value_stream *stream);
     /* Returns the same group of the sample before, or NULL. `why`: the reason why it is not there or not compared. Needs: before.table. */
     perf_group *(*group_before)(value_stream *stream, perf_no_result *why);
-    /* Fills the group's `set_label` (NULL stays: its counterset is not known), `is_set_assumed` and `has_instances`. */
+    /* Fills the group's `set_label` (NULL stays: its counterset is not known), `is_set_assumed` and `is_single`. */
     void (*look_up_set)(value_stream *stream);
     /* Fills a column (at.column) but for its column in the sample before. `label`: the counter's name, NULL: it is not known. */
     void (*look_up_column)(value_stream *stream, value_column *column);
