@@ -178,6 +178,15 @@ static bool parse_entry(char **f, unsigned count, metadata_key *key, metadata_ki
 /* Fields of the longest kind of line, and one more, so that too many are noticed. */
 #define MAX_FIELDS 10
 
+/* Returns the address in "192.0.2.1:445" or "[2001:db8::1]:445", since older files have ports. Free it. */
+static char *copy_server_address(const char *server)
+{
+    bool has_port = strchr(server, ':') == strrchr(server, ':');
+
+    return *server == '[' ? g_strndup(server + 1, strcspn(server + 1, "]"))
+                          : g_strndup(server, strcspn(server, has_port ? ":" : ""));
+}
+
 /* Reads a line, and adds its name or type for `server`: an address, NULL: any. Returns false if it cannot be read. Changes: a "server" line frees
  * and replaces `server`. */
 static bool read_fields(const char *text, metadata_source source, char **server)
@@ -192,7 +201,7 @@ static bool read_fields(const char *text, metadata_source source, char **server)
 
     if (is_server) {
         g_free(*server);
-        *server = g_strdup(fields[1]);
+        *server = copy_server_address(fields[1]);
     } else if (is_entry) {
         metadata_add_from_file(source, *server, key, kind, &entry);
     }
@@ -236,7 +245,8 @@ static void read_file(const char *path)
     size_t size;
 
     if (g_file_get_contents(path, &text, &size, &error)) {
-        read_lines(path, text, size);
+        size_t mark = g_str_has_prefix(text, "\xEF\xBB\xBF") ? 3 : 0; /* byte order, as editors of Windows write it */
+        read_lines(path, text + mark, size - mark);
         g_free(text);
     } else {
         report_failure("pcq: names file %s: %s", path, error->message);
