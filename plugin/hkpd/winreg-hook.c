@@ -32,13 +32,17 @@ void winreg_hook_install(const rpc_operation *operations, dcerpc_dissect_fnct_t 
     dcerpc_uuid_value *winreg = g_hash_table_lookup(dcerpc_uuids, &key);
     unsigned count = 0;
 
+    if (winreg == NULL) {
+        return;
+    }
     rpc_watch_interface(RPC_WINREG, &(rpc_watched_interface){&uuid_winreg, is_active, operations});
     while (winreg->procs[count].name) {
         count++;
     }
     dcerpc_sub_dissector *table = wmem_memdup(wmem_epan_scope(), winreg->procs, (count + 1) * sizeof *table);
     for (dcerpc_sub_dissector *entry = table; entry->name; entry++) {
-        if (rpc_find_operation(RPC_WINREG, entry->num)) {
+        const rpc_operation *ours = rpc_find_operation(RPC_WINREG, entry->num);
+        if (ours && strcmp(entry->name, ours->name) == 0) {
             stock[entry->num] = *entry;
             entry->dissect_rqst = entry->dissect_resp = dissect;
         }
