@@ -39,7 +39,7 @@ const char *hkpd_computer_name(wmem_allocator_t *pool, const counter_response *r
 /* Title indexes, the same on every Windows. */
 enum { ID_PROCESS = 784, ID_THREAD = 804 };
 
-/* value_ops.begin. An id proves only if its title is "ID Process" or "ID Thread". */
+/* value_ops.begin: the computer's name is the response's, else of the handle's first one. An id proves only if its title is "ID Process" or "ID Thread". */
 static void hkpd_begin_values(value_stream *stream)
 {
     const counter_response *response = &stream->response;
@@ -48,6 +48,7 @@ static void hkpd_begin_values(value_stream *stream)
     bool has_processes = metadata_title_is(server, ID_PROCESS, "ID Process");
     bool has_threads = metadata_title_is(server, ID_THREAD, "ID Thread");
 
+    name = name == NULL && response->handle ? response->handle->machine : name;
     stream->computer = name ? name : server->text;
     stream->proofs =
         (perf_id_proofs)((has_processes ? PERF_PROVES_PROCESS : 0) | (has_threads ? PERF_PROVES_THREAD : 0));
@@ -108,16 +109,29 @@ static const char *hkpd_format_instance(value_stream *stream)
 
 /* --- Texts -------------------------------------------------------------------------------------------------------- */
 
-/* value_ops.text. */
+/* True if all bytes are printable ASCII, and too many for a word or two of UTF-16. */
+static bool is_ascii_text(const uint8_t *bytes, uint32_t size)
+{
+    uint32_t printable = 0;
+
+    while (printable < size && g_ascii_isprint(bytes[printable])) {
+        printable++;
+    }
+    return size > 4 && printable == size;
+}
+
+/* value_ops.text: Samba sends ASCII where the type says UTF-16. */
 static const char *hkpd_format_text(value_stream *stream, uint32_t size, uint32_t most)
 {
     const counter_value *at = &stream->at;
     const perf_table *table = stream->now.table;
     const uint8_t *text = table->data + at->offset, *end = memchr(text, 0, size);
     uint32_t code_page = TEXT_CODE_PAGE_UTF16, text_size = perf_utf16_size(text, size);
+    uint32_t type = perf_table_column(table, stream->group, at->column)->type;
+    uint32_t narrow_size = end ? (uint32_t)(end - text) : size;
 
-    if (perf_table_column(table, stream->group, at->column)->type & PERF_TEXT_IN_CODE_PAGE) {
-        text_size = end ? (uint32_t)(end - text) : size;
+    if ((type & PERF_TEXT_IN_CODE_PAGE) || is_ascii_text(text, narrow_size)) {
+        text_size = narrow_size;
         code_page = perf_group_has_wide_names(stream->group) ? TEXT_CODE_PAGE_ASCII : stream->group->code_page;
     }
     return text_get(stream->pool, stream->response.tvb, at->offset, text_size, code_page, hkpd_text_order(table), most);

@@ -126,6 +126,16 @@ def test_a_cut_packet_in_the_info_column(tshark, tmp_path):
     assert any('Packet size limited' in x for x in info.values()) and not any('Malformed' in x for x in info.values())
 
 
+# No byte of these is zero. Of the first all are letters of ASCII, too; of the others some are not, or one is next to them.
+@pytest.mark.parametrize('text, size', [('\u6162\u6364', 8), ('\u51e6\u7406\u88c5\u7f6e', 16), ('\u6162\u6364\u611f', 8),
+                                        ('\u7f62\u6364\u6162', 8)])
+def test_texts_of_other_scripts(tshark, tmp_path, text, size):
+    scene, talk = begin_talk(objects=[Object(1500, 'Set', [Counter(1502, 'Wide', 0x00000B00, lambda at, k: text, size)])], titles=False)
+    talk.sample()
+    rows = tshark.fields(scene.write(tmp_path / 'x.pcap'), ['pcq.value.text'], '-Y', 'hkpd.data_block')
+    assert rows == [[text]]
+
+
 def test_one_strange_parameter_is_no_noise(tshark, tmp_path):
     """RC4 turns bits of the plaintext with those of the cipher."""
     password = ['-o', 'ntlmssp.nt_password:Lab-Passw0rd']
