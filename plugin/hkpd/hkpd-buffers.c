@@ -259,37 +259,77 @@ static uint32_t find_string_end(tvbuff_t *tvb, uint32_t offset)
     return size + 2 <= left ? offset + size + 2 : 0;
 }
 
-/* Reads digits in UTF-16 as a number of 32 bits. Returns false for any other text. */
-static bool parse_title_index(tvbuff_t *tvb, uint32_t offset, uint32_t end, uint32_t *number)
+/* Returns where the string behind an index ends, a `number` of 32 bits in digits at `offset`; 0: there is no index. */
+static uint32_t find_index_end(tvbuff_t *tvb, uint32_t offset, uint32_t *number)
 {
-    char *digits = (char *)tvb_get_string_enc(NULL, tvb, offset, end - offset, ENC_UTF_16 | ENC_LITTLE_ENDIAN);
+    uint32_t end = find_string_end(tvb, offset);
+    char *digits =
+        (char *)tvb_get_string_enc(NULL, tvb, offset, end > 0 ? end - offset : 0, ENC_UTF_16 | ENC_LITTLE_ENDIAN);
     bool is_number = g_ascii_isdigit(*digits) && ws_strtou32(digits, NULL, number);
 
     wmem_free(NULL, digits);
-    return is_number;
+    return is_number ? end : 0;
+}
+
+/* True if nothing but zeros follows `offset`, and perhaps a byte that is half a character. */
+static bool is_list_end(tvbuff_t *tvb, uint32_t offset)
+{
+    uint32_t end = tvb_captured_length(tvb);
+
+    while (end - offset >= 2 && tvb_get_letohs(tvb, offset) == 0) {
+        offset += 2;
+    }
+    return end - offset < 2;
+}
+
+/* Changes: the list is damaged, from the first such place on. */
+static void note_list_damage(hkpd_title_list *list, uint32_t at)
+{
+    list->damage = list->is_damaged ? list->damage : at;
+    list->is_damaged = true;
 }
 
 bool hkpd_next_title(hkpd_title_list *list)
 {
-    uint32_t text = find_string_end(list->tvb, list->end), end = text > 0 ? find_string_end(list->tvb, text) : 0;
+    uint32_t size = tvb_captured_length(list->tvb), at = list->end, number;
 
-    if (end == 0 || !parse_title_index(list->tvb, list->end, text - 2, &list->index)) {
-        list->is_whole = text == list->end + 2;
+    if (is_list_end(list->tvb, at)) {
+        if (size - at < 2) { /* it has no terminator */
+            note_list_damage(list, at);
+        }
         return false;
     }
-    list->offset = list->end;
-    list->text = text;
-    list->end = end;
-    list->titles++;
+    list->offset = at;
+    list->text = find_index_end(list->tvb, at, &list->index);
+    list->end = list->text > 0 ? find_string_end(list->tvb, list->text) : 0;
+    list->is_title = list->end > 0;
+    if (list->is_title) {
+        list->titles++;
+        bool is_followed = is_list_end(list->tvb, list->end) || find_index_end(list->tvb, list->end, &number) > 0;
+        list->is_assumed = list->is_damaged || !is_followed; /* its text may be the end of another one */
+        return true;
+    }
+    note_list_damage(list, at);
+    do {
+        at = find_string_end(list->tvb, at);
+    } while (at > 0 && find_index_end(list->tvb, at, &number) == 0);
+    list->end = at > 0 ? at : size;
     return true;
 }
 
+/* Shows a title, or the bytes that are none. */
 static void show_title(const hkpd_title_list *list, proto_tree *tree, expert_report *report)
 {
-    proto_item *item = proto_tree_add_item(tree, hf_title, list->tvb, list->offset, list->end - list->offset, ENC_NA);
+    uint32_t size = list->end - list->offset;
+    proto_item *item = proto_tree_add_item(tree, hf_title, list->tvb, list->offset, size, ENC_NA);
     buffer_cursor cursor;
 
     cursor_init(&cursor, list->tvb, proto_item_add_subtree(item, ett_title), report, ENC_LITTLE_ENDIAN);
+    if (!list->is_title) {
+        proto_tree_add_item(cursor.tree, hf_title_bytes, list->tvb, list->offset, size, ENC_NA);
+        proto_item_append_text(item, ": %u bytes that are no index with its text", size);
+        return;
+    }
     cursor.pos = list->text;
     proto_tree_add_uint(cursor.tree, hf_title_index, list->tvb, list->offset, list->text - list->offset, list->index);
     const char *text = cursor_read_text(&cursor, hf_title_text, list->end - list->text, TEXT_WHOLE);
@@ -309,10 +349,9 @@ hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report 
             hidden += is_referenced;
         }
     }
-    if (!list.is_whole) {
-        proto_tree_add_item(tree, hf_title_bytes, tvb, list.end, tvb_captured_length(tvb) - list.end, ENC_NA);
+    if (list.is_damaged) {
         expert_report_add(report, tree, EI_TEXT, "Byte %u of the list begins neither a title nor the list's end",
-                          list.end);
+                          list.damage);
     }
     if (hidden > 0) {
         expert_report_add(report, tree, EI_NOT_SHOWN, "%u titles are not shown, a packet's tree is limited", hidden);
@@ -333,8 +372,7 @@ void hkpd_buffers_register(int proto)
         FIELD_NODE(hf_title, "Title", "hkpd.title", "An index and its text"),
         FIELD_U32(hf_title_index, "Index", "hkpd.title.index", "Even ones are names, odd ones help texts"),
         FIELD_TEXT(hf_title_text, "Text", "hkpd.title.text", "Name or explanation that the index stands for"),
-        FIELD_BYTES(hf_title_bytes, "Bytes", "hkpd.title.bytes",
-                    "Bytes of the list behind its last title that are not its end"),
+        FIELD_BYTES(hf_title_bytes, "Bytes", "hkpd.title.bytes", "Bytes of the list that are no index with its text"),
     };
     static int *ett[] = {&ett_data_block, &ett_object,        &ett_definition,  &ett_instance,
                          &ett_title,      &ett_counter_block, &ett_counter_data};

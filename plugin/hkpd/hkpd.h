@@ -31,18 +31,21 @@ const char *hkpd_computer_name(wmem_allocator_t *pool, const counter_response *r
  * `tvb` alone. */
 typedef struct {
     tvbuff_t *tvb;
-    uint32_t offset; /* of the newest title */
-    uint32_t end;    /* offset behind it */
+    uint32_t offset; /* of the newest title, or of bytes that are none */
+    uint32_t end;    /* offset behind them */
     uint32_t index;  /* of the title */
     uint32_t text;   /* offset of its text */
     unsigned titles; /* count until now */
-    bool is_whole;   /* known behind the last title: the list's terminator follows */
+    bool is_title;   /* false: bytes up to the next string that is an index */
+    bool is_assumed; /* the title stands behind, or directly in front of, bytes that are none */
+    bool is_damaged; /* bytes that are no title were read, or the end is known to be missing */
+    uint32_t damage; /* offset of the first of them */
 } hkpd_title_list;
 
-/* Reads the next title. Returns false where there is none: at the list's end, or at bytes that are no title. */
+/* Reads the next title, or the bytes up to the next one (is_title). Returns false at the list's end. */
 bool hkpd_next_title(hkpd_title_list *list);
 
-/* Shows a list, and reports one that is not whole. Returns the list behind its last title. */
+/* Shows a list, and reports its first damage. Returns the list at its end, with its number of titles. */
 hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report *report);
 
 void hkpd_buffers_register(int proto);

@@ -379,9 +379,9 @@ static bool is_sound_list(tvbuff_t *tvb)
 {
     hkpd_title_list list = {.tvb = tvb};
 
-    while (hkpd_next_title(&list)) {
+    while (!list.is_damaged && hkpd_next_title(&list)) {
     }
-    return list.titles > 0 && list.is_whole;
+    return list.titles > 0 && !list.is_damaged;
 }
 
 /* True if the data begins with "PERF" in UTF-16 of either byte order. */
@@ -609,9 +609,12 @@ static void learn_titles(hkpd_pdu *p)
     bool is_english = (language & LANGUAGE_MASK) == LANGUAGE_ENGLISH;
 
     while (hkpd_next_title(&list)) {
+        if (!list.is_title) {
+            continue;
+        }
         const char *name = text_get(p->pdu.pool, list.tvb, list.text, list.end - 2 - list.text, TEXT_CODE_PAGE_UTF16,
                                     ENC_LITTLE_ENDIAN, TEXT_NAME_MAX);
-        const metadata_entry title = {.name = name, .lcid = is_english ? 0 : language};
+        const metadata_entry title = {.name = name, .lcid = is_english ? 0 : language, .is_assumed = list.is_assumed};
         if (list.index > 1 && *name) { /* the text of index 1 is the highest index */
             metadata_learn(p->pdu.server, metadata_title_key(list.index),
                            is_english ? METADATA_ENGLISH : METADATA_LOCAL, &title, p->pdu.pinfo->num);
@@ -619,16 +622,15 @@ static void learn_titles(hkpd_pdu *p)
     }
 }
 
-/* Shows a list of titles, and learns it if it is whole. Help texts are no names. */
+/* Learns and shows a list of titles. Help texts are no names. */
 static void read_titles_answer(hkpd_pdu *p)
 {
     tvbuff_t *tvb = tree_own_source(p->pdu.pinfo, p->value.tvb, "Performance data");
-    bool may_learn = rpc_pdu_may_learn(&p->pdu) && p->pdu.tapped.status == STATUS_SUCCESS;
-    const hkpd_title_list list = hkpd_show_titles(tvb, p->node, &p->pdu.report);
 
-    if (may_learn && list.is_whole && p->call->question.kind == QUESTION_NAMES) {
+    if (rpc_pdu_may_learn(&p->pdu) && p->pdu.tapped.status == STATUS_SUCCESS && p->call->question.kind == QUESTION_NAMES) {
         learn_titles(p);
     }
+    const hkpd_title_list list = hkpd_show_titles(tvb, p->node, &p->pdu.report);
     info_add_detail(&p->pdu, "%s, %s", text_counted(p->pdu.pool, list.titles, "title"),
                     text_counted(p->pdu.pool, p->value.data_size, "byte"));
 }

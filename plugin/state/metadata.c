@@ -135,7 +135,8 @@ static bool store_entry(state_server *server, const metadata_key *key, unsigned 
 {
     metadata_subject *subject = find_or_create_subject(server, key);
     metadata_slot *slot = subject->slots[kind];
-    bool gives_way = slot && kind == METADATA_LOCAL && slot->entry.lcid == 0 && entry->lcid != 0;
+    bool gives_way = slot && ((kind == METADATA_LOCAL && slot->entry.lcid == 0 && entry->lcid != 0) ||
+                              (slot->entry.is_assumed && !entry->is_assumed));
 
     subject->server = server;
     if (slot == NULL || gives_way) {
@@ -143,7 +144,7 @@ static bool store_entry(state_server *server, const metadata_key *key, unsigned 
         return false;
     }
     bool is_comparable = kind != METADATA_LOCAL || (entry->lcid != 0 && entry->lcid == slot->entry.lcid);
-    if (!is_comparable || slot->disputed_in != 0 || is_same_entry(&slot->entry, entry)) {
+    if (!is_comparable || entry->is_assumed || slot->disputed_in != 0 || is_same_entry(&slot->entry, entry)) {
         return false;
     }
     slot->disputed_in = frame;
@@ -153,7 +154,7 @@ static bool store_entry(state_server *server, const metadata_key *key, unsigned 
 void metadata_learn(state_server *server, metadata_key key, metadata_kind kind, const metadata_entry *entry,
                     uint32_t frame)
 {
-    bool is_title = kind == METADATA_ENGLISH && metadata_key_is_title(&key);
+    bool is_title = kind == METADATA_ENGLISH && metadata_key_is_title(&key) && !entry->is_assumed;
     const metadata_entry *known = is_title ? get_entry(find_subject(NULL, &key), kind) : NULL;
 
     ws_assert(kind < NUM_METADATA_KINDS && (entry->name != NULL) == is_name(kind) && frame != 0);
@@ -235,7 +236,7 @@ static bool is_shared_title(const state_server *server, const metadata_key *key,
 /* True if the entry that was found is assumed. Needs: an entry. */
 static bool is_assumed(const state_server *server, const metadata_key *key, const metadata_result *found)
 {
-    return found->disputed_in != 0 || is_shared_title(server, key, found);
+    return found->entry->is_assumed || found->disputed_in != 0 || is_shared_title(server, key, found);
 }
 
 metadata_result metadata_lookup(const state_server *server, metadata_key key, metadata_kind kind)
@@ -267,7 +268,8 @@ bool metadata_title_is(const state_server *server, uint32_t title_index, const c
     const metadata_key key = metadata_title_key(title_index);
     metadata_result sent = find_sent(find_subject(server, &key), METADATA_ENGLISH);
 
-    return sent.disputed_in == 0 && (sent.entry ? strcmp(sent.entry->name, english) == 0 : !server->is_no_windows);
+    return sent.disputed_in == 0 &&
+           (sent.entry ? !sent.entry->is_assumed && strcmp(sent.entry->name, english) == 0 : !server->is_no_windows);
 }
 
 /* --- Names ------------------------------------------------------------------------------------------------------- */

@@ -36,6 +36,7 @@ typedef struct {
     uint32_t lcid;                 /* of a local name; 0: not known */
     perf_counter_info counter;     /* of METADATA_COUNTER */
     uint32_t instance_type;        /* of METADATA_COUNTERSET */
+    bool is_assumed;               /* it stood behind a fault of its list */
     const perf_counter_type *type; /* of METADATA_COUNTER, found when it is stored; NULL: no such type */
 } metadata_entry;
 
@@ -51,12 +52,12 @@ typedef struct {
     metadata_source source;
     uint32_t frame;       /* response that sent it first; 0 if no server did */
     uint32_t disputed_in; /* response that sent otherwise, 0: none */
-    bool is_assumed;      /* it is disputed, or a title of an address that several computers share */
+    bool is_assumed;      /* the entry is, or it is disputed, or a title of an address that several computers share */
 } metadata_result;
 
 /* Stores what the server sent. Needs: a response that may be learned from. `frame`: the response's. Changes: an entry that was sent first stays, and
  * is disputed if this one differs. Other languages than the first are ignored; a name in an unknown one disputes nothing and gives way to a known
- * one. */
+ * one, and so does an assumed entry. */
 void metadata_learn(state_server *server, metadata_key key, metadata_kind kind, const metadata_entry *entry,
                     uint32_t frame);
 

@@ -13,6 +13,7 @@ from gen.model import TYPES, grows, level
 from gen.record import utf16
 from gen.scene import Scene
 from learned import compare_list
+from series import long_rows
 from test_hkpd import compare_values, experts, read, wire
 
 # Offsets in the structures
@@ -173,31 +174,44 @@ def instead(old, new):
     return LIST.replace(old, new)
 
 
-# list; titles that it does not tell; where its first bytes are that are neither a title nor its end. An empty string ends it, as any REG_MULTI_SZ.
+# list; titles that it does not tell; bytes shown as such; the offset of the first such bytes, or of the missing end; counters that are
+# assumed: those behind such bytes, and the title in front of them, of which a part may be missing
 LISTS = {
-    'whole': (LIST, (), None), 'an empty title': (instead('First\0', '\0'), (5002,), None),
-    'a byte too many': (LIST + b'\0', (), None), 'another': (LIST + b'x', (), None), 'zeros behind it': (LIST + bytes(200), (), None),
-    'an empty pair': (instead('5002', '\0\x005002'), (5002, 5004), None), 'half of one': (instead('5002', '\x005002'), (5002, 5004), None),
-    'no number': (instead('5002', 'five'), ALPHA, 36), 'too far': (instead('5002', '4294967296'), ALPHA, 36),
-    'two in one': (instead('First\0', 'First'), ALPHA, 66), 'a byte between': (instead('First', b'\0' + utf16('First')), ALPHA, 58),
-    'no end': (LIST[:-2], ALPHA, len(LIST) - 2), 'half an end': (LIST[:-1], ALPHA, len(LIST) - 2), 'no terminator': (LIST[:-4], ALPHA, 58),
-    'no text': (LIST[:-len(utf16('Second\0\0'))], ALPHA, 58), 'half a number': (LIST[:-len(utf16('04\0Second\0\0'))], ALPHA, 58),
+    'whole': (LIST, (), [], None, ''), 'an empty title': (instead('First\0', '\0'), (5002,), [], None, ''),
+    'a byte too many': (LIST + b'\0', (), [], None, ''), 'another': (LIST + b'x', (), [], None, ''),
+    'zeros behind it': (LIST + bytes(200), (), [], None, ''),
+    'an empty pair': (instead('5002', '\0\x005002'), (), ['\0\0'], 36, 'First Second'), 'half of one': (instead('5002', '\x005002'), (), ['\0'], 36, 'First Second'),
+    'no number': (instead('5002', 'five'), (5002,), ['five\0First\0'], 36, '#5002 Second'),
+    'too far': (instead('5002', '4294967296'), (5002,), ['4294967296\0First\0'], 36, '#5002 Second'),
+    'two in one': (instead('First\0', 'First'), (5004,), ['Second\0\0'], 66, 'First5004'),
+    'a byte between': (instead('First', b'\0' + utf16('First')), (5004,), [b'\0' + utf16('5004\0Second\0\0')], 58, ''.join(chr(ord(c) << 8) for c in 'First')),
+    'a number too many': (instead('5002', 'x\x0077\x005002'), (5002,), ['x\0', 'First\0'], 36, '#5002 Second'),
+    'no end': (LIST[:-2], (), [], len(LIST) - 2, ''), 'half an end': (LIST[:-1], (), [], len(LIST) - 2, ''),
+    'no terminator': (LIST[:-4], (5004,), ['5004\0Second'], 58, ''), 'no text': (LIST[:-len(utf16('Second\0\0'))], (5004,), ['5004\0'], 58, ''),
+    'half a number': (LIST[:-len(utf16('04\0Second\0\0'))], (5004,), ['50'], 58, 'First'),
 }
 
 
 @pytest.mark.parametrize('case', LISTS)
 def test_19_20_21_titles(tshark, tmp_path, case):
-    """Only a whole list is learned. Of another the bytes are shown that are no title, and said once."""
-    data, lost, rest = LISTS[case]
+    """Each sound pair is learned, other bytes are shown as such, and said once. Beside them which text is of which index is assumed."""
+    data, lost, rest, said, assumed = LISTS[case]
     talk = alpha()
     number = talk.ask('Counter 009', data)[1]
     talk.names = {i: n for i, n in ALPHA.items() if i not in lost}
+    if case in ('two in one', 'a byte between'):
+        talk.names[5002] = assumed
     talk.sample()
     frames = read(tshark, talk.scene, tmp_path)
     compare_values(frames, talk.scene)
-    said = [] if rest is None else ["Byte %d of the list begins neither a title nor the list's end" % rest]
+    said = [] if said is None else ["Byte %d of the list begins neither a title nor the list's end" % said]
     assert [x.label for x in frames[number].all('pcq.expert.text')] == said
-    assert [bytes.fromhex(x.replace(':', '')) for x in frames[number].show_of('hkpd.title.bytes')] == [data[rest:]] * len(said)
+    assert [bytes.fromhex(x.replace(':', '')) for x in frames[number].show_of('hkpd.title.bytes')] == [
+        x if isinstance(x, bytes) else utf16(x) for x in rest]
+    tshark.run('-q', '-r', tmp_path / 'hkpd.pcap', '-z', 'pcq,long,%s' % (tmp_path / 'long.csv'))
+    rows = long_rows((tmp_path / 'long.csv').read_bytes().decode())
+    object_too = LISTS[case][3] == 36      # the object's title is in front
+    assert {r['counter'] for r in rows if r['assumed'] == '1'} == ({r['counter'] for r in rows} if object_too else {assumed} - {''})
 
 
 def test_23_places_of_names(tshark, tmp_path):
