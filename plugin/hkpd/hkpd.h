@@ -55,7 +55,8 @@ extern const value_tree_ops hkpd_tree_ops;
 
 /* --- winreg-hook.c: a copy of winreg's table of operations, with some entries replaced, takes the table's place --- */
 
-/* BaseRegQueryValue ([MS-RRP] 3.1.5.17) */
+/* BaseRegEnumValue and BaseRegQueryValue ([MS-RRP] 3.1.5.11, 3.1.5.17) */
+#define WINREG_ENUM_VALUE 10
 #define WINREG_QUERY_VALUE 17
 
 /* Puts `dissect` in the place of the stock functions of these operations, which end with one without a name and live as long as the program. Sealed

@@ -1,7 +1,7 @@
 /* packet-hkpd.c
  * HKEY_PERFORMANCE_DATA, the part of the remote registry ([MS-RRP]) that answers with performance counters.
  *
- * Wireshark's winreg dissector shows such a response byte by byte, and has no table for values' data. So three entries of its table of
+ * Wireshark's winreg dissector shows such a response byte by byte, and has no table for values' data. So four entries of its table of
  * operations are replaced (winreg-hook.c). Each reads the stub silently and then calls the stock function, which shows all other
  * traffic. Shown here instead are requests for values on handles of performance data, and responses whose value has such a name and is
  * a PERF_DATA_BLOCK or a list of titles.
@@ -28,6 +28,7 @@ typedef enum { QUESTION_OTHER, QUESTION_INDEXES, QUESTION_OBJECTS, QUESTION_NAME
 
 typedef struct {
     const char *name; /* as it was sent; NULL: it was not read */
+    const char *text; /* the name without spaces at its ends, in small letters; NULL as well */
     question_kind kind;
     uint32_t language; /* of titles, an LCID; 0: the name says none */
 } hkpd_question;
@@ -35,6 +36,7 @@ typedef struct {
 #define STATUS_SUCCESS 0
 #define STATUS_FILE_NOT_FOUND 2
 #define STATUS_MORE_DATA 234
+#define STATUS_NO_MORE_ITEMS 259
 
 /* A call, from its request to its response and for every later look. `rpc.handle` is the handle of the request, `rpc.answering`
  * that of the response: the opened one, or the life that began behind a closed one. */
@@ -46,7 +48,7 @@ typedef struct {
     wmem_array_t *objects; /* tapped_object: asked for by index, and absent or there again; NULL: none */
 } hkpd_call;
 
-/* Parameters of QueryValue behind the name, in either direction. */
+/* Parameters of QueryValue and EnumValue behind the name, in either direction. */
 typedef struct {
     tvbuff_t *tvb;      /* the data, NULL without a buffer */
     uint32_t data_size; /* bytes of it that were captured */
@@ -60,6 +62,7 @@ typedef enum { ANSWER_OTHER, ANSWER_BLOCK, ANSWER_TITLES } answer_kind;
 typedef struct {
     rpc_pdu pdu;
     hkpd_call *call;                  /* the same as pdu.call */
+    hkpd_question question;           /* the call's; EnumValue's response names the value that it brings */
     answer_kind kind;                 /* of a response with a value */
     value_parameters value;           /* as far as they were read */
     uint8_t opened[PERF_HANDLE_SIZE]; /* the handle of a response */
@@ -83,22 +86,23 @@ static bool read_title_index(const char **indexes, uint32_t *title)
     return true;
 }
 
-/* Parses a value's name as a question: by the word that it begins with, which hardly any other value has, or as indexes. Titles have
+/* Parses a value's name as a question, in `pool`: by the word that it begins with, which hardly any other value has, or as indexes. Titles have
  * a language in hexadecimal behind the word: "counter 009". */
-static hkpd_question parse_value_name(const char *name)
+static hkpd_question parse_value_name(wmem_allocator_t *pool, const char *name)
 {
     static const struct {
         const char *word;
         question_kind kind;
     } words[] = {{"global", QUESTION_OBJECTS}, {"costly", QUESTION_OBJECTS}, {"metadata", QUESTION_OBJECTS},
                  {"counter", QUESTION_NAMES},  {"help", QUESTION_HELP},      {"explain", QUESTION_HELP}};
-    hkpd_question question = {.name = wmem_strdup(wmem_file_scope(), name)};
-    const char *indexes = name, *language = strchr(name, ' ');
+    char *text = g_strstrip(g_ascii_strdown(name, -1));
+    hkpd_question question = {.name = wmem_strdup(pool, name), .text = wmem_strdup(pool, text)};
+    const char *indexes = question.text, *language = strchr(indexes, ' ');
     uint32_t title;
 
+    g_free(text);
     for (unsigned i = 0; i < array_length(words); i++) {
-        bool is_it = g_ascii_strncasecmp(name, words[i].word, strlen(words[i].word)) == 0;
-        question.kind = is_it ? words[i].kind : question.kind;
+        question.kind = g_str_has_prefix(question.text, words[i].word) ? words[i].kind : question.kind;
     }
     if (question.kind >= QUESTION_NAMES && language && !ws_hexstrtou32(language + 1, NULL, &question.language)) {
         question.language = 0;
@@ -254,11 +258,13 @@ static void read_parameters(hkpd_pdu *p)
     }
 }
 
-/* Reports a failed call on performance data. Clients learn by an error that a language has no titles. */
+/* Reports a failed call on performance data. Clients learn by an error that a language has no titles, or that no value
+ * is behind the last one. */
 static void report_failed(hkpd_pdu *p)
 {
     uint32_t status = p->pdu.tapped.status;
-    bool is_answer = status == STATUS_FILE_NOT_FOUND && p->call->question.kind >= QUESTION_NAMES;
+    bool is_answer =
+        status == STATUS_NO_MORE_ITEMS || (status == STATUS_FILE_NOT_FOUND && p->question.kind >= QUESTION_NAMES);
 
     if (status != STATUS_SUCCESS && !is_answer) {
         p->pdu.tapped.has_failed = true;
@@ -303,13 +309,13 @@ static void close_key_response(hkpd_pdu *p)
     show_performance_key(p);
 }
 
-/* --- Requests of QueryValue --------------------------------------------------------------------------------------- */
+/* --- Requests of QueryValue and EnumValue ------------------------------------------------------------------------- */
 
 /* Shows the handle and the name of the value that the call asks for; in the Info column the names of objects in place of their indexes. */
 static void show_question(hkpd_pdu *p)
 {
-    const hkpd_question *question = &p->call->question;
-    const char *indexes = question->name;
+    const hkpd_question *question = &p->question;
+    const char *indexes = question->text;
     uint32_t title;
 
     show_node(p);
@@ -334,10 +340,14 @@ static void read_question(void *pdu)
     hkpd_call *call = p->call;
 
     read_request_handle(p);
-    const char *name = read_name(p);
-    if (p->pdu.first_time) {
-        call->question = parse_value_name(name);
+    if (p->pdu.opnum == WINREG_ENUM_VALUE) {
+        ndr_u32(&p->pdu.ndr, 0); /* number among the key's values */
     }
+    const char *name = read_name(p);
+    if (p->pdu.opnum == WINREG_QUERY_VALUE && p->pdu.first_time) {
+        call->question = parse_value_name(wmem_file_scope(), name);
+    }
+    p->question = call->question;
     read_parameters(p);
     if (p->pdu.first_time) {
         call->rpc.request_read = true;
@@ -345,8 +355,8 @@ static void read_question(void *pdu)
     }
 }
 
-/* Dissects a request of QueryValue. The stock function shows each byte of the client's buffer as an item, and in NDR64 that of Wireshark 4.0 and
- * 4.4 looks for the name in a wrong place: so a request for performance data is shown here. */
+/* Dissects a request of QueryValue or EnumValue. The stock function shows each byte of the client's buffer as an item, and in NDR64 that of
+ * Wireshark 4.0 and 4.4 looks for the name in a wrong place: so QueryValue of performance data is shown here. */
 static void value_request(hkpd_pdu *p)
 {
     read_silently(p, read_question);
@@ -358,18 +368,21 @@ static void value_request(hkpd_pdu *p)
         }
         rpc_pdu_report_closed_handle(&p->pdu, &p->pdu.report, p->node);
     }
-    is_ours = is_ours || (p->pdu.ndr.ndr64 && p->call->question.kind != QUESTION_OTHER);
-    if (is_ours && !p->pdu.is_short) {
+    is_ours = is_ours || (p->pdu.ndr.ndr64 && p->question.kind != QUESTION_OTHER);
+    if (is_ours && !p->pdu.is_short && p->pdu.opnum == WINREG_QUERY_VALUE) {
         read_aloud(p, read_question);
     }
 }
 
-/* --- Responses of QueryValue -------------------------------------------------------------------------------------- */
+/* --- Responses of QueryValue and EnumValue ------------------------------------------------------------------------ */
 
 static void read_answer(void *pdu)
 {
     hkpd_pdu *p = pdu;
 
+    if (p->pdu.opnum == WINREG_ENUM_VALUE) {
+        p->question = parse_value_name(p->pdu.pool, read_name(p));
+    }
     read_parameters(p);
     rpc_pdu_read_status(&p->pdu, proto_registrar_get_id_byname("winreg.werror"));
 }
@@ -397,7 +410,7 @@ static answer_kind find_answer_kind(const hkpd_pdu *p)
 {
     tvbuff_t *tvb = p->value.tvb;
     const rpc_call *call = p->pdu.call;
-    question_kind question = p->call->question.kind;
+    question_kind question = p->question.kind;
     bool is_ours = rpc_pdu_get_handle(&p->pdu) && (call->answering || !call->was_closed);
     bool is_probe = !p->pdu.is_short && p->pdu.tapped.status == STATUS_MORE_DATA;
 
@@ -473,7 +486,7 @@ static void find_absent_objects(hkpd_pdu *p, const state_sample *sample)
     perf_table *before =
         sample->previous ? sample_get_table(sample->previous, /* is_current */ false, p->pdu.pool) : NULL;
     wmem_array_t *objects = wmem_array_new(wmem_file_scope(), sizeof(tapped_object));
-    const char *indexes = p->call->question.name;
+    const char *indexes = p->question.text;
     tapped_object object;
 
     while (read_title_index(&indexes, &object.title)) {
@@ -523,10 +536,10 @@ static void learn_definitions(hkpd_pdu *p, const state_sample *sample)
 /* Learns from a response that has a sound object, or no object at all: a sample, types, and which objects are absent. */
 static void hkpd_learn_sample(hkpd_pdu *p, tvbuff_t *tvb)
 {
-    const hkpd_question *question = &p->call->question;
+    const hkpd_question *question = &p->question;
     state_handle *handle = rpc_pdu_get_handle(&p->pdu);
     state_sample *sample =
-        handle ? rpc_pdu_learn_sample(&p->pdu, handle, question->name ? question->name : "", /* is_block */ true, tvb)
+        handle ? rpc_pdu_learn_sample(&p->pdu, handle, question->text ? question->text : "", /* is_block */ true, tvb)
                : NULL;
 
     if (sample == NULL) {
@@ -605,7 +618,7 @@ static void read_block_answer(hkpd_pdu *p)
 static void learn_titles(hkpd_pdu *p)
 {
     hkpd_title_list list = {.tvb = p->value.tvb};
-    uint32_t language = p->call->question.language;
+    uint32_t language = p->question.language;
     bool is_english = (language & LANGUAGE_MASK) == LANGUAGE_ENGLISH;
 
     while (hkpd_next_title(&list)) {
@@ -627,7 +640,7 @@ static void read_titles_answer(hkpd_pdu *p)
 {
     tvbuff_t *tvb = tree_own_source(p->pdu.pinfo, p->value.tvb, "Performance data");
 
-    if (rpc_pdu_may_learn(&p->pdu) && p->pdu.tapped.status == STATUS_SUCCESS && p->call->question.kind == QUESTION_NAMES) {
+    if (rpc_pdu_may_learn(&p->pdu) && p->pdu.tapped.status == STATUS_SUCCESS && p->question.kind == QUESTION_NAMES) {
         learn_titles(p);
     }
     const hkpd_title_list list = hkpd_show_titles(tvb, p->node, &p->pdu.report);
@@ -682,6 +695,7 @@ static ws_pref_bool pref_decode = true;
 static const rpc_operation operations[] = {
     {3, "OpenHKPD", RPC_OPENS},
     {5, "CloseKey", RPC_CLOSES},
+    {WINREG_ENUM_VALUE, "EnumValue", RPC_USES},
     {WINREG_QUERY_VALUE, "QueryValue", RPC_USES | RPC_RETURNS | RPC_SAMPLES},
     {0, NULL, 0},
 };
@@ -697,6 +711,7 @@ static const operation_handler handlers[] = {
     {NULL, open_key_response, NDR_FIRST_HANDLE},
     {close_key_request, close_key_response, NDR_FIRST_HANDLE},
     {value_request, value_response, NDR_FIRST_VALUE},
+    {value_request, value_response, NDR_FIRST_VALUE},
 };
 
 static bool is_active(void)
@@ -710,7 +725,7 @@ static void hkpd_tap_pdu(hkpd_pdu *p)
 {
     tapped_call *tapped = &p->pdu.tapped;
     state_handle *handle = rpc_pdu_get_handle(&p->pdu);
-    question_kind kind = p->call->question.kind;
+    question_kind kind = p->question.kind;
 
     if (p->opens || handle) {
         p->pdu.call->operation = tapped->operation;
@@ -718,15 +733,16 @@ static void hkpd_tap_pdu(hkpd_pdu *p)
     if (handle == NULL && !tapped->has_failed && !(p->pdu.is_request && p->opens)) {
         return;
     }
-    if (p->call->question.name) {
-        rpc_pdu_add_timing(&p->pdu, handle, p->call->question.name);
+    if (p->call->question.text) {
+        rpc_pdu_add_timing(&p->pdu, handle, p->call->question.text);
     }
     if (!tapped_wanted()) {
         return;
     }
     tapped->is_hkpd = true;
     tapped->asks_titles = kind >= QUESTION_NAMES;
-    bool asks_for_data = kind == QUESTION_INDEXES || kind == QUESTION_OBJECTS;
+    bool asks_for_data = kind == QUESTION_INDEXES || kind == QUESTION_OBJECTS ||
+                         (p->pdu.opnum == WINREG_ENUM_VALUE && tapped->out_size == 0);
     bool only_describes = p->kind == ANSWER_BLOCK && tapped->answer == NULL && tapped->out_size > 0;
     tapped->brings_data = handle && asks_for_data && !only_describes;
     p->pdu.report.damaged |= tapped->brings_data && tapped->answer == NULL && tapped->out_size > 0;
@@ -752,6 +768,7 @@ static int hkpd_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto
     rpc_pdu_begin(&p.pdu, &fields, operation->name, tvb, offset, pinfo, tree, di, drep);
     p.opens = operation->flags & RPC_OPENS;
     p.call = (hkpd_call *)p.pdu.call;
+    p.question = p.call->question;
     /* the stock function would show a garbled response as if it were true */
     if (!p.pdu.is_request && rpc_pdu_get_handle(&p.pdu) && rpc_pdu_report_garbled(&p.pdu, handler->response_begin)) {
         tapped_hand_over(pinfo, &(tapped_call){.unread = TAPPED_NOISE});

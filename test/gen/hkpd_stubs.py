@@ -5,7 +5,7 @@ byte order."""
 from .record import Record, utf16
 from .stubs import Ndr, swap_handle
 
-OPEN_HKLM, OPEN_DATA, CLOSE, OPEN_KEY, QUERY_VALUE, OPEN_TEXT = 2, 3, 5, 15, 17, 32
+OPEN_HKLM, OPEN_DATA, CLOSE, ENUM_VALUE, OPEN_KEY, QUERY_VALUE, OPEN_TEXT = 2, 3, 5, 10, 15, 17, 32
 REG_BINARY, REG_MULTI_SZ = 3, 7
 MORE_DATA = 234
 
@@ -83,3 +83,12 @@ def answer(data, status=0, kind=REG_BINARY, size=None, room=None, actual=None, *
     """data: a Record or bytes; None: a null pointer"""
     n = len(data or b'')
     return Stub(**how).value(kind, data, n if size is None else size, n, room, actual).dword(None, status)
+
+
+def enum_value(handle, index, room=65536, **how):
+    return Stub(**how).context(handle).dword(None, index).lengths(0, 512).pointer().array((256, 0, 0)).value(0, b'', room, 0, room=room)
+
+
+def enum_answer(name, data, status=0, kind=REG_MULTI_SZ, **how):
+    n = len(data or b'')
+    return Stub(**how).string(name).value(kind, data, n, n).dword(None, status)
