@@ -110,6 +110,7 @@ static const char *format_sampling(const verdict_monitor *monitor)
 
 const char *format_monitor_line(const verdict_monitor *monitor)
 {
+    static const uint8_t needed_most[] = {0, 2, 3, 1}; /* parts in the order in which they get room */
     const double *stats = monitor->stats.numbers;
     const char *account = monitor->stats.texts[STAT_ACCOUNT];
     wmem_allocator_t *pool = monitor->pool;
@@ -122,19 +123,21 @@ const char *format_monitor_line(const verdict_monitor *monitor)
     bool is_timed = !monitor->first->is_sealed && !isnan(stats[STAT_RESPONSE]);
     bool has_query = monitor->number > 0 && stats[STAT_SAMPLES] > 0;
     const char *parts[] = {is_timed ? format_seconds(monitor, ", answered in ", stats[STAT_RESPONSE]) : "",
-                           has_query ? wmem_strconcat(pool, ", ", monitor->stats.texts[STAT_HANDLE], NULL) : "",
-                           *account ? wmem_strconcat(pool, ", logon ", account, NULL) : "",
-                           is_timed ? wmem_strdup_printf(pool, "%s, frame %.0f",
-                                                         format_seconds(monitor, ", slowest ", stats[STAT_SLOWEST]),
+                           is_timed ? wmem_strdup_printf(pool, "%s, frame %.0f)",
+                                                         format_seconds(monitor, " (slowest ", stats[STAT_SLOWEST]),
                                                          stats[STAT_SLOWEST_FRAME])
-                                    : ""};
+                                    : "",
+                           has_query ? wmem_strconcat(pool, ", ", monitor->stats.texts[STAT_HANDLE], NULL) : "",
+                           *account ? wmem_strconcat(pool, ", logon ", account, NULL) : ""};
     const char *line = wmem_strdup_printf(pool, "%s to %s: %s", monitor->stats.texts[STAT_CLIENT],
                                           monitor_server(monitor), format_sampling(monitor));
+    long room = VERDICT_LINE - g_utf8_strlen(line, -1) - g_utf8_strlen(sealed, -1);
     for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
-        const char *longer = wmem_strconcat(pool, line, parts[i], NULL);
-        line = g_utf8_strlen(longer, -1) + g_utf8_strlen(sealed, -1) <= VERDICT_LINE ? longer : line;
+        const char **part = &parts[needed_most[i]];
+        *part = g_utf8_strlen(*part, -1) <= room ? *part : "";
+        room -= g_utf8_strlen(*part, -1);
     }
-    return wmem_strconcat(pool, line, sealed, NULL);
+    return wmem_strconcat(pool, line, parts[0], parts[1], parts[2], parts[3], sealed, NULL);
 }
 
 /* --- Text --------------------------------------------------------------------------------------------------------- */

@@ -46,7 +46,7 @@ def test_all_is_well(summary):
     first, line = lines
     assert first == 'No problems found: 1 monitor, 5 samples'
     assert re.fullmatch(r'192\.0\.2\.10 to SRV01: 5 samples, longest gap \d\.\d ms, frame \d+, answered in '
-                        r'\d+\.\d ms, (query|handle) 1, slowest \d+\.\d ms, frame \d+', line)
+                        r'\d+\.\d ms \(slowest \d+\.\d ms, frame \d+\), (query|handle) 1', line)
     assert found['healthy'] is True and found['notes'] == []
     monitor, = found['monitors']
     assert monitor['healthy'] and monitor['samples'] == 5 and monitor['findings'] == []
