@@ -291,12 +291,15 @@ static void put_monitors(json_dumper *json, const report *r)
     json_dumper_end_array(json);
 }
 
-/* Writes the member "missing": for each refusal [path, error, count, first frame, description]. */
+/* Writes the member "missing": for each refusal, but usual ones, [path, error, count, first frame, description]. */
 static void put_refusals(json_dumper *json, const refusals *list)
 {
     verdict_begin_list(json, "missing");
     for (unsigned i = 0; list->rows && i < list->rows->len; i++) {
         const refusal *row = g_ptr_array_index(list->rows, i);
+        if (row->is_usual) {
+            continue;
+        }
         json_dumper_begin_array(json);
         json_dumper_value_string(json, row->path);
         json_dumper_value_string(json, row->error);

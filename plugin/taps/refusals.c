@@ -85,8 +85,10 @@ wmem_array_t *refusals_find(wmem_allocator_t *pool, const tapped_call *tapped)
         const char *path = find_refused_path(pool, tapped, identifier);
         add_refusal(found, pool, tapped, (refusal){REFUSED_COUNTER, .path = path, .status = identifier->status});
     }
-    if (tapped->has_failed && !tapped_is_usual_failure(tapped)) {
-        add_refusal(found, pool, tapped, (refusal){REFUSED_CALL, .path = tapped->operation, .status = tapped->status});
+    if (tapped->has_failed) {
+        add_refusal(found, pool, tapped,
+                    (refusal){REFUSED_CALL, .path = tapped->operation, .status = tapped->status,
+                              .is_usual = tapped_is_usual_failure(tapped)});
     }
     if (tapped_has_sample(tapped)) {
         add_blocks(found, pool, tapped);

@@ -13,7 +13,7 @@ typedef enum {
     REFUSED_BLOCK,     /* a block with an error instead of values */
     REFUSED_INSTANCES, /* a counterset without instances in this sample: no failure */
     REFUSED_OBJECT,    /* HKEY_PERFORMANCE_DATA: an object that was asked for is not in the sample */
-    REFUSED_CALL       /* the whole call failed, or a fault; not tapped_is_usual_failure() */
+    REFUSED_CALL       /* the whole call failed, or a fault */
 } refusal_kind;
 
 /* A refusal. Of a response it ends with the packet; of a list, which has each client's refusals of one path and error once, with the list. */
@@ -24,6 +24,7 @@ typedef struct {
     const char *error; /* name; "no instances" or "not delivered" if it has no number */
     const char *description;
     uint32_t status; /* Win32 error, or status of a fault; 0: the error has no number */
+    bool is_usual;   /* a call's: tapped_is_usual_failure() */
 
     /* of a list's row alone */
     const char *client;

@@ -436,11 +436,12 @@ def test_what_errors_mean(stat):
 
 
 def test_calls_that_fail_as_a_whole(stat, passes):
-    """Each operation is a row where access is denied; size probes, the ends of lists and a handle that cannot be closed are none."""
+    """Each operation is a row where access is denied; size probes and the ends of lists are none."""
     rows = stat(SCENES['access-denied'](), 'refusals', *passes)
     assert [(r['Path'], r['Error'], r['Count']) for r in rows] == [
         (name, 'ERROR_ACCESS_DENIED', '1') for name in (
-            'EnumerateCounterSet', 'OpenQueryHandle', 'QueryCounterInfo', 'QueryCounterData', 'ValidateCounters')]
+            'EnumerateCounterSet', 'OpenQueryHandle', 'QueryCounterInfo', 'QueryCounterData', 'ValidateCounters',
+            'CloseQueryHandle')]
     assert all('rights' in r['Description'] for r in rows)
     scene = Scene()
     talk = hkpd_scene.Talk(scene)
