@@ -82,7 +82,6 @@ static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const ta
             .is_sealed = tapped->sealed.connection != NULL,
             .is_of_peers = !tapped->sealed.connection && !is_of_query(tapped),
             .place = v->queries->len,
-            .opened_frame = tapped->handle ? tapped->handle->opened_frame : 0,
             .first_frame = pinfo->num,
             .first_time = nstime_to_sec(&pinfo->abs_ts),
             .counters = NAN,
@@ -249,11 +248,16 @@ uint32_t query_closed_frame(const verdict_query *query)
     return query->handle ? query->handle->closed_frame : query->closed_frame;
 }
 
-/* Takes number, handle and counters of a query from its call. Needs: a handle. `asked_for` changes with each call up to the first sample. */
+/* Takes number, handle and counters of a query from its call. Needs: a handle. `asked_for` changes with each call up to the first sample. Calls
+ * without a query have the first handle's number and opening, and the newest one's closing. */
 static void count_handle(verdict_query *query, const tapped_call *tapped)
 {
-    query->number = query->number > 0 ? query->number : tapped->handle->number;
+    if (query->number == 0) {
+        query->number = tapped->handle->number;
+        query->opened_frame = tapped->handle->opened_frame;
+    }
     if (query->is_of_peers) {
+        query->closed_frame = tapped->handle->closed_frame;
         return;
     }
     query->handle = tapped->handle;
