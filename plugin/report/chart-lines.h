@@ -22,7 +22,7 @@ typedef struct {
 /* A response with values. */
 typedef struct {
     const void *query; /* or question of a key, which the caller knows; NULL: none */
-    uint64_t number;   /* of the query's responses with values */
+    uint32_t number;   /* of the query's calls for values, answered or not */
     double at;         /* seconds since 1970 */
 } chart_sample;
 
@@ -53,8 +53,8 @@ void chart_lines_end(chart_lines *lines);
 chart_line *chart_line_find_or_create(chart_lines *lines, const char *path);
 
 /* Adds a result to a line. Needs: a finite value and times. `line`: NULL: none has room for it; it is omitted. Of a sample the first result of a line
- * counts; a second is omitted, an equal one ignored. Changes: adds a gap in front of the result, at half the time, if a sample of the query between
- * had no result of the line; thins the line if it has more than its share of points. */
+ * counts; a second is omitted, an equal one ignored. Changes: adds a gap in front of the result, at half the time, if a call of the query between
+ * brought no result of the line; thins the line if it has more than its share of points. */
 void chart_line_add(chart_lines *lines, chart_line *line, const chart_sample *sample, double value, bool is_assumed);
 
 /* Writes two members of a JSON object. "series": for each line [path, unit, results, their minimum, mean, maximum, last, number assumed, clock,

@@ -90,7 +90,7 @@ static void report_count(void *data, packet_info *pinfo, const tapped_call *tapp
     r->first_frame = r->first_frame == 0 ? pinfo->num : r->first_frame;
     r->last_frame = pinfo->num;
     if (query && tapped_has_sample(tapped)) {
-        const chart_sample sample = {query, query->samples, at};
+        const chart_sample sample = {query, query->sampled, at};
         add_results(r, &sample, value_stream_begin(pinfo->pool, tapped->answer));
     }
 }

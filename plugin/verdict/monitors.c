@@ -212,6 +212,7 @@ static void count_sample(verdict_query *query, const monitor_call *call)
     unsigned times = GPOINTER_TO_UINT(wmem_map_lookup(query->questions, question)) + 1;
 
     query->samples++;
+    query->sampled = call->number;
     if (query->is_sealed && query->is_hkpd) {
         wmem_map_insert(query->questions, question, GUINT_TO_POINTER(times));
         query->most_asked = MAX(query->most_asked, times);
@@ -231,9 +232,11 @@ static void count_call(verdict *v, verdict_query *query, monitor_call *call, con
     call->query = query;
     call->connection = query->connection;
     call->asks |= asks_for_data(tapped);
+    call->number = call->asks && call->number == 0 ? ++query->asked : call->number;
     if (tapped->is_response) {
         take_response(call, pinfo, tapped);
     }
+    query->asked -= call->outcome == CALL_PROBE;
     if (call->outcome == CALL_SAMPLE) {
         count_sample(query, call);
     } else if (call->outcome == CALL_DONE && !call->asks) {
@@ -306,6 +309,7 @@ verdict_query *monitors_count(verdict *v, packet_info *pinfo, const tapped_call 
     if (tapped->is_repeated) { /* captured twice: its request is a copy, too */
         if (request) {
             request->outcome = CALL_DONE;
+            request->query->asked -= request->asks;
             request->asks = false;
         }
         return NULL;

@@ -42,6 +42,7 @@ typedef struct {
     uint32_t status;              /* of the response: Win32 error, or, if `is_fault`, a fault's */
     uint32_t size;                /* bytes of counter data */
     uint32_t num_open;            /* sealed: queries that were open then */
+    uint32_t number;              /* among its query's calls for data, see `asked`; 0: none */
     bool is_fault, does_not_seal; /* does_not_seal: it was denied, and its client signs its calls, or less */
     bool asks;                    /* for counter data */
     uint8_t outcome;              /* call_outcome */
@@ -90,6 +91,8 @@ typedef struct verdict_query {
     unsigned num_open;                    /* sealed: queries that are open now on its connection */
     unsigned asked_for;                   /* hash of what its samples ask for, equal for one monitor; 0: not known */
     uint64_t samples, failed_blocks;
+    uint32_t asked;         /* number of calls for data, size probes and copies left out */
+    uint32_t sampled;       /* number of the call with the newest sample among these, from 1 */
     double counters;        /* number in its newest response, or as QueryCounterInfo says; NAN: not known */
     wmem_map_t *questions;  /* sealed key: subject -> number of its responses with data */
     unsigned most_asked;    /* sealed key: the highest number in `questions` */

@@ -16,6 +16,7 @@ from series import series, table
 from healthy import HEALTHY
 from world import World
 
+WITHOUT_VALUES = 'failed', 'malformed', 'no answer', 'not captured', 'without data'
 HOSTILE = '</script><img src=x onerror=alert(1)>'
 
 
@@ -158,9 +159,10 @@ def test_a_set_that_is_empty_now_and_then_has_no_instances_then(tshark, tmp_path
 @pytest.mark.parametrize('name, mark, count', [
     ('client-late-tcp', 'late', 1), ('server-late-sealed', 'slow', 1), ('server-slow-tcp', 'slow', 10), ('server-late-hkpd', 'slow', 1),
     ('answers-lost-tcp', 'not captured', 3), ('answers-lost-hkpd', 'not captured', 3), ('server-restarted-tcp', 'restarted', 1),
-    ('data-not-found', 'failed', 8), ('server-hangs-tcp', 'no answer', 1)])
+    ('data-not-found', 'failed', 8), ('server-busy-tcp', 'failed', 1), ('nonsense-1', 'malformed', 8), ('server-hangs-tcp', 'no answer', 1)])
 def test_line_of_time(tshark, tmp_path, name, mark, count):
-    """Of a monitor that is broken: it has these marks, no others, and a sample has one; the verdict is there as it is."""
+    """Of a monitor that is broken: it has these marks, no others, and a sample has one; the verdict is there as it is. Lines break at each
+    sample without values."""
     world, out, said = World(), tmp_path / 'report.html', tmp_path / 'said.json'
     scene = FAULTY[name]
     scene.story(world)
@@ -171,6 +173,13 @@ def test_line_of_time(tshark, tmp_path, name, mark, count):
     assert count <= marks[mark] <= count + 2 and set(marks) <= {'answered', mark}, marks
     assert sum(marks[one] for one in ('answered', 'late', 'slow', 'restarted')) == sum(monitor['samples'] for monitor in data['verdict']['monitors'])
     assert len(data['findings']) == sum(len(monitor['findings']) for monitor in data['verdict']['monitors'])
+    lacking = [data['begin'] + at[0] / 1000 for _, at_all in data['timelines'] for at in at_all if data['kinds'][at[1]] in WITHOUT_VALUES]
+    for row in data['series']:
+        points = list(zip(clocks_of(data)[row[8]], row[9]))
+        values = [at for at, value in points if value is not None]
+        breaks = [span for span in zip(values, values[1:]) if any(span[0] < at < span[1] for at in lacking)]
+        gaps = [at for at, value in points if value is None]
+        assert len(gaps) == len(breaks) and all(span[0] < at < span[1] for at, span in zip(gaps, breaks)), row[0]
 
 
 def test_a_request_in_fragments_is_one_call(tshark, tmp_path):
