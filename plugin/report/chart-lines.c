@@ -200,9 +200,9 @@ static void put_line(json_dumper *json, const chart_line *line, unsigned clock)
 
 void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
 {
-    GHashTable *known = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL); /* times -> their place */
-    GPtrArray *clocks = g_ptr_array_new();
-    void *place;
+    GHashTable *known =
+        g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL); /* times -> their place, from 1 */
+    GString *clocks = g_string_new("[");
 
     json_dumper_set_member_name(json, "series");
     json_dumper_begin_array(json);
@@ -214,22 +214,19 @@ void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
         limit_line(lines, line);
         g_array_sort(line->points, perf_compare_numbers); /* by time */
         char *clock = format_clock(line, begin);
-        if (!g_hash_table_lookup_extended(known, clock, NULL, &place)) {
-            place = GUINT_TO_POINTER(clocks->len);
-            g_ptr_array_add(clocks, clock);
-            g_hash_table_insert(known, clock, place);
-        } else {
-            g_free(clock);
+        unsigned place = GPOINTER_TO_UINT(g_hash_table_lookup(known, clock));
+        if (place == 0) {
+            place = g_hash_table_size(known) + 1;
+            g_string_append_printf(clocks, "%s,", clock);
+            g_hash_table_insert(known, g_strdup(clock), GUINT_TO_POINTER(place));
         }
-        put_line(json, line, GPOINTER_TO_UINT(place));
+        put_line(json, line, place - 1);
+        g_free(clock);
     }
     json_dumper_end_array(json);
+    end_list(clocks);
     json_dumper_set_member_name(json, "clocks");
-    json_dumper_begin_array(json);
-    for (unsigned i = 0; i < clocks->len; i++) {
-        json_dumper_value_anyf(json, "%s", (const char *)g_ptr_array_index(clocks, i));
-    }
-    json_dumper_end_array(json);
-    g_ptr_array_free(clocks, TRUE);
+    json_dumper_value_anyf(json, "%s", clocks->str);
+    g_string_free(clocks, TRUE);
     g_hash_table_destroy(known);
 }
