@@ -59,12 +59,11 @@ static int ett_buffer = -1, ett_query = -1, ett_pcq = -1;
 typedef struct {
     rpc_call rpc;
     pcq_request request;
-    uint32_t in_size;     /* dwInSize */
-    bool add;             /* dwAdd: ValidateCounters adds counters, else it removes them */
-    query_moment asked;   /* the query as the request saw it */
-    query_snapshot seen;  /* the query as the response shows it */
-    query_change *change; /* of ValidateCounters, until its outcome; else NULL */
-    const char *machine;  /* szMachine without backslashes in front */
+    uint32_t in_size;    /* dwInSize */
+    bool add;            /* dwAdd: ValidateCounters adds counters, else it removes them */
+    query_moment asked;  /* the query as the request saw it */
+    query_snapshot seen; /* the query as the response shows it */
+    const char *machine; /* szMachine without backslashes in front */
 } pcq_call;
 
 /* A PDU while it is dissected. */
@@ -586,7 +585,7 @@ static void validate_request(pcq_pdu *p)
     }
     if (p->pdu.first_time && handle) {
         bool is_read = rpc_pdu_may_learn(&p->pdu);
-        p->call->change =
+        p->call->rpc.change =
             query_begin_change(handle, p->call->add, is_read ? wmem_array_get_raw(p->context.identifiers) : NULL,
                                is_read ? p->context.count : 0, p->pdu.pinfo->num);
     }
@@ -612,15 +611,6 @@ static void describe_refused(pcq_pdu *p)
                                      first->status, ""));
 }
 
-/* Ends the change that a request began, unless it has ended. `identifiers`: as query_end_change() has them. */
-static void end_change(pcq_call *call, change_outcome outcome, const perf_identifier *identifiers, uint32_t count)
-{
-    if (call->change) {
-        query_end_change(call->change, outcome, identifiers, count);
-        call->change = NULL;
-    }
-}
-
 /* Describes the outcome of a change. Changes: the query, by what the server accepted. */
 static void validate_response(pcq_pdu *p)
 {
@@ -640,11 +630,11 @@ static void validate_response(pcq_pdu *p)
     bool is_read = !p->pdu.report.damaged && !p->pdu.is_short;
     bool is_known =
         is_read && p->pdu.tapped.status != STATUS_OUTOFMEMORY; /* without memory for all some of it may be done */
-    end_change(p->call,
-               !is_known      ? CHANGE_UNKNOWN
-               : p->succeeded ? CHANGE_DONE
-                              : CHANGE_FAILED,
-               p->pdu.tapped.identifiers, p->context.count);
+    query_end_change(p->call->rpc.change,
+                     !is_known      ? CHANGE_UNKNOWN
+                     : p->succeeded ? CHANGE_DONE
+                                    : CHANGE_FAILED,
+                     p->pdu.tapped.identifiers, p->context.count);
 }
 
 /* --- The interface ----------------------------------------------------------------------------------------------- */
@@ -729,7 +719,7 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
                           "The request was not captured whole, or not decrypted: what depends on it stays undecoded");
     }
     if (rpc_pdu_report_garbled(&p.pdu, p.pdu.is_request ? request_begin : p.operation->response_begin)) {
-        end_change(p.call, CHANGE_UNKNOWN, NULL, 0);
+        query_end_change(p.call->rpc.change, CHANGE_UNKNOWN, NULL, 0);
     } else if (p.pdu.is_request) {
         p.call->rpc.request_read = rpc_pdu_read(&p.pdu, read_request_parameters, &p);
         if (p.operation->parameters[0] == 'H') {
@@ -750,7 +740,7 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
     if (!p.pdu.is_garbled) {
         show_query_handle(&p);
     }
-    if (p.pdu.first_time && p.pdu.is_request && opnum == OPNUM_ValidateCounters && p.call->change == NULL) {
+    if (p.pdu.first_time && p.pdu.is_request && opnum == OPNUM_ValidateCounters && p.call->rpc.change == NULL) {
         p.pdu.call->connection->unread_change = pinfo->num; /* of which query is not known */
     }
     pcq_tap_pdu(&p);

@@ -10,6 +10,7 @@
 
 #include "dcerpc/connections.h"
 #include "dcerpc/ndr.h"
+#include "state/queries.h"
 #include "state/samples.h"
 
 /* A request and its response. A protocol's own call begins with it. Created with the first PDU; ends with the file. Later looks change
@@ -23,6 +24,7 @@ typedef struct rpc_call {
     bool request_read;       /* all parameters of the request were read */
     state_handle *handle;    /* the request's, or the one that the response opened; NULL: not known */
     state_handle *answering; /* the response's, NULL: the same */
+    query_change *change;    /* of ValidateCounters; NULL: none */
     bool was_closed;         /* the request's handle was closed before it */
     state_sample *sample;    /* the response was kept as it, or has its bytes; NULL: none */
 } rpc_call;

@@ -264,6 +264,9 @@ static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, cons
     bool has_known_call = is_response && !is_garbled && pending->call && pending->call->operation;
     const rpc_call *call = what == NULL && has_known_call ? pending->call : NULL;
 
+    if (is_fault && call) { /* nothing of a change is done */
+        query_end_change(call->change, CHANGE_FAILED, NULL, 0);
+    }
     if (is_fault ? !tvb_bytes_exist(tvb, at, FAULT_SIZE) || !(call || is_followed) : call == NULL && what == NULL) {
         return;
     }

@@ -12,7 +12,7 @@
 #define STATUS_ALREADY_EXISTS 183
 
 struct query_change {
-    struct state_query *query;
+    struct state_query *query; /* NULL: it has ended */
     bool add;
     perf_identifier *identifiers; /* of the request */
     uint32_t count;
@@ -266,9 +266,13 @@ static void apply_identifiers(struct state_query *query, bool add, const perf_id
 
 void query_end_change(query_change *change, change_outcome outcome, const perf_identifier *identifiers, uint32_t count)
 {
-    struct state_query *query = change->query;
-    bool was_pending = wmem_list_find(query->pending, change) != NULL;
+    struct state_query *query = change ? change->query : NULL;
+    bool was_pending = query && wmem_list_find(query->pending, change) != NULL;
 
+    if (query == NULL) {
+        return;
+    }
+    change->query = NULL;
     wmem_list_remove(query->pending, change);
     query->pending_blocks -= was_pending ? change->blocks : 0;
     if (outcome == CHANGE_UNKNOWN) {

@@ -74,7 +74,7 @@ query_change *query_begin_change(state_handle *handle, bool add, const perf_iden
 typedef enum { CHANGE_DONE, CHANGE_FAILED, CHANGE_UNKNOWN } change_outcome;
 
 /* Ends a change. DONE: what the response's `identifiers` say by their status; FAILED: nothing; UNKNOWN: an epoch begins whose counters are not all
- * known. Needs: `change` has not ended. */
+ * known. Does nothing if `change` has ended, or is NULL. */
 void query_end_change(query_change *change, change_outcome outcome, const perf_identifier *identifiers, uint32_t count);
 
 /* Applies a response to QueryCounterInfo, of the request that saw `asked`. Changes: its counters and their blocks are those of the epoch, and earlier

@@ -18,7 +18,7 @@ MODES = pytest.mark.parametrize('info', [True, False], ids=['with-info', 'withou
 # --- which block is whose -------------------------------------------------------------------------------------------
 
 # As asked, done and shown, step by step: +1a adds counter 1 of instance a (. is all counters, * all instances), -1a removes it, i is
-# QueryCounterInfo, d a sample; a call behind ~ is not captured, before ! its answer is cut, before ^ it is lost, before & out of memory, before $ invalid; ~ alone opens the query.
+# QueryCounterInfo, d a sample; a call behind ~ is not captured, before ! its answer is cut, before ^ it is lost, before % it is a fault, before & out of memory, before $ invalid; ~ alone opens the query.
 # Each sample is named right ('+'), marked as assumed ('?'; '/': but for blocks of another type, which are nobody's), or nobody's ('-') on one pass and, where that is another thing, on two. Blocks
 # stand as they were added, or turned around: then names that are assumed are others'.
 STORIES = {
@@ -38,6 +38,7 @@ STORIES = {
     'damaged changes that leave as many': (False, '+1a +2a! -1a! d', '-'),
     'a change without an answer, with as many blocks': (True, '+1a,2a,3a i d -2a +4a^ d i d', '+?+'),
     'a change without an answer, and another behind it': (True, '+1a,2a,3a i d -2a +4a^ -3a d i d', '+?+'),
+    'a change that ended in a fault did nothing, unless the blocks tell': (True, '+1a,2a i -1a% d ~-1a d i d', '+-+', '+++'),
     'changes that ended out of memory may be done, none of others': (True, '+1a,2a,3a i d +77b$ +77b$ d -2a& +4a& d i d', '++-+', '++++'),
     'an answer with other blocks ends what was known': (True, '+1a,2a,3a i d ~-2a d ~+4a d i d', '+--+', '+-++'),
     'a change that undoes or repeats one that was not seen': (True, '+1a,2a i d ~+4a -4a d i d ~-2a +2a d i d ~+4a +4a d i d', '+++++-+', '+++++++'),
@@ -73,14 +74,19 @@ def play(scene, place, is_turned, steps):
     learn(c, s)
     h = (hidden if words[0] == '~' else c).open()
     for word in words[words[0] == '~':]:
-        caller, what, how[0] = hidden if word[0] == '~' else c, word.strip('~!^&$'), word[-1]
+        caller, what, how[0] = hidden if word[0] == '~' else c, word.strip('~!^%&$'), word[-1]
         if what == 'i':
             caller.call(INFO, stubs.request(INFO, hQuery=h, dwInSize=9999))
         elif what == 'd':
             caller.data(h, 9999)
         else:
             named = [ask(s, NONE if x[:-1] == '.' else int(x[:-1]), x[-1]) for x in what[1:].split(',')]
-            caller.call(VALIDATE, stubs.request(VALIDATE, hQuery=h, lpData=buffers.identifiers(named), dwAdd=int(what[0] == '+')))
+            request = stubs.request(VALIDATE, hQuery=h, lpData=buffers.identifiers(named), dwAdd=int(what[0] == '+'))
+            if how[0] == '%':
+                c.line.request(VALIDATE, request)
+                c.line.rpc.fault(0x6F7)
+            else:
+                caller.call(VALIDATE, request)
     # szMachine was in the request that opened the query: the address stands for it
     machine = '\\\\192.0.2.%d' % place if words[0] == '~' else '\\\\SRV01'
     return [(n, [p.replace('\\\\SRV01', machine) for p in truth(m)]) for n, m in answers(scene) if n > max([0, *list(scene.frames)[:first]])]
