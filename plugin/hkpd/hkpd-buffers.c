@@ -126,7 +126,9 @@ static const char *hkpd_show_name(const value_tree *view, const buffer_cursor *c
     const char *name = text_get(cursor_pinfo(cursor)->pool, view->tvb, offset, size, code_page,
                                 hkpd_text_order(view->table), TEXT_NAME_MAX);
 
-    proto_tree_add_string(cursor->tree, hf, view->tvb, (int)offset, (int)room, name);
+    proto_item *item = proto_tree_add_string(cursor->tree, hf, view->tvb, (int)offset, (int)room, name);
+
+    cursor_report_halves(cursor->report, item, name);
     return name;
 }
 

@@ -44,6 +44,9 @@ static uint32_t read_instance(perf_table *t, perf_group *g, uint32_t at)
     if (length > 0 && (name < PERF_INSTANCE_DEFINITION_SIZE || name > size || length > size - name)) {
         return perf_group_fault(t, PERF_FAULT_NAME, at + 20, perf_add_u32(name, length), size);
     }
+    if (length % 2 != 0 && perf_group_has_wide_names(g)) {
+        perf_group_fault(t, PERF_FAULT_NAME_SIZE, at + 20, length, 2);
+    }
     perf_add_row(t, g, (perf_row){.offset = at, .id = perf_table_u32(t, at + 12)});
     return at + size;
 }
@@ -85,7 +88,7 @@ static uint32_t read_object_rows(perf_table *t, perf_group *g, uint32_t at, uint
     return at;
 }
 
-/* Adds a fault for each definition that leads out of the first too short counter block. `reach`: bytes that all definitions need. */
+/* Adds a fault for each definition that leads out of the first too short counter block, or to its ByteLength. `reach`: bytes that all need. */
 static void add_offset_faults(perf_table *t, perf_group *g, uint32_t reach)
 {
     uint32_t room = UINT32_MAX;
@@ -94,11 +97,11 @@ static void add_offset_faults(perf_table *t, perf_group *g, uint32_t reach)
         const perf_row *row = perf_table_row(t, g, i);
         room = row->cells > 0 && row->block_size < reach ? row->block_size : UINT32_MAX;
     }
-    for (uint32_t i = 0; room < UINT32_MAX && i < g->columns; i++) {
+    for (uint32_t i = 0; g->rows > 0 && i < g->columns; i++) {
         const perf_column *c = perf_table_column(t, g, i);
         uint32_t reaches = perf_add_u32(c->value_offset, c->value_size);
-        if (reaches > room) {
-            perf_group_fault(t, PERF_FAULT_OFFSET, c->offset + 36, reaches, room);
+        if (reaches > room || (c->value_size > 0 && c->value_offset < PERF_COUNTER_BLOCK_SIZE)) {
+            perf_group_fault(t, PERF_FAULT_OFFSET, c->offset + 36, c->value_offset, reaches);
         }
     }
 }
@@ -115,6 +118,9 @@ static uint32_t read_object(perf_table *t, perf_group *g, bool is_other_way)
     g->code_page = perf_table_u32(t, g->offset + 44);
     g->has_instances = instances >= 0;
     g->has_values = instances >= PERF_INSTANCES_NONE;
+    if (instances < PERF_INSTANCES_METADATA_NONE) {
+        perf_group_fault(t, PERF_FAULT_ROWS, g->offset + 40, (uint32_t)instances, 0);
+    }
     if (header < PERF_OBJECT_TYPE_SIZE || header > definitions || definitions > size) {
         return perf_group_fault(t, PERF_FAULT_PARTS, g->offset + 4, definitions, size);
     }
@@ -148,6 +154,18 @@ static void mark_repeated_objects(perf_table *t)
     }
 }
 
+/* Adds a fault of the system name, which lies in the header. */
+static void check_system_name(perf_table *t)
+{
+    uint32_t header = perf_table_u32(t, 24), size = perf_table_u32(t, 80), offset = perf_table_u32(t, 84);
+
+    if (size > 0 && (offset < PERF_DATA_BLOCK_SIZE || offset > header || size > header - offset)) {
+        perf_response_fault(t, PERF_FAULT_NAME, 84, perf_add_u32(offset, size), header);
+    } else if (size % 2 != 0) {
+        perf_response_fault(t, PERF_FAULT_NAME_SIZE, 80, size, 2);
+    }
+}
+
 /* Reads byte orders and clocks of the header. LittleEndian other than 0 or 1 is a fault, and read as 1. Needs: the header was captured. */
 static void read_header(perf_table *t)
 {
@@ -159,6 +177,9 @@ static void read_header(perf_table *t)
         .perf_time = perf_table_u64(t, 56), .perf_freq = perf_table_u64(t, 64), .time_100ns = perf_table_u64(t, 72)};
     if (little_endian > 1) {
         perf_response_fault(t, PERF_FAULT_NUMBER, 8, little_endian, 1);
+    }
+    if (perf_table_u32(t, 12) != 1) {
+        perf_response_fault(t, PERF_FAULT_VERSION, 12, perf_table_u32(t, 12), 1);
     }
 }
 
@@ -180,6 +201,7 @@ void perf_table_read_block(perf_table *t, const uint8_t *data, uint32_t size, ui
         perf_response_fault(t, PERF_FAULT_PARTS, 24, header, reported);
         return;
     }
+    check_system_name(t);
     perf_read_groups(t, &objects, header < size ? header : size);
     mark_repeated_objects(t);
     /* Samba leaves the header out of its total, and a bare header, which is sent for an object that is not there, has none. */

@@ -29,11 +29,13 @@
     X(CELLS, COUNT, "%u values should be here, there are %u") \
     X(CELL_SIZE, SIZE, "the size of the value or counter block is %u, it can be up to %u") \
     X(REST, SIZE, "the size is %u, its parts end after %u") \
-    X(NAME, TEXT, "the name is said to end at byte %u, its instance has %u") \
+    X(NAME, TEXT, "the name is said to end at byte %u, its instance or header has %u") \
+    X(NAME_SIZE, TEXT, "the name has %u bytes, a character of UTF-16 has %u") \
     X(TWICE, COUNT, "the object with title index %u is there %u times") \
     X(TOTAL, LENGTH, "the total size is %u, the data has %u bytes") \
+    X(VERSION, NUMBER, "Version is %u, %u is known") \
     X(NUMBER, NUMBER, "LittleEndian is %u, it can be 0 or %u") \
-    X(OFFSET, NUMBER, "CounterOffset and CounterSize lead up to byte %u, the counter block has %u: it has no value") \
+    X(OFFSET, NUMBER, "CounterOffset and CounterSize say bytes %u to %u, the counter block has no value there") \
     X(READ_AS, READ_AS, "ByteLength says %u, the counters take %u: read as that, which fits the object")
 
 #define PERF_TABLE_FAULT_ENUM(name, ...) PERF_FAULT_##name,

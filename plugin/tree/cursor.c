@@ -144,6 +144,16 @@ void cursor_read_systemtime(buffer_cursor *cursor, int hf)
     pass_time(cursor, hf, 16, &when, valid, "date");
 }
 
+void cursor_report_halves(expert_report *report, proto_item *item, const char *text)
+{
+    bool damaged = report->damaged;
+
+    if (strstr(text, "\xef\xbf\xbd")) {
+        expert_report_add(report, item, EI_TEXT, "U+FFFD is in the text, or stands for half of a surrogate pair");
+    }
+    report->damaged = damaged; /* a text need not be shown */
+}
+
 const char *cursor_read_text(buffer_cursor *cursor, int hf, uint32_t room, uint32_t most)
 {
     require_bytes(cursor, room);
@@ -158,6 +168,7 @@ const char *cursor_read_text(buffer_cursor *cursor, int hf, uint32_t room, uint3
         expert_report_add(cursor->report, cursor->item, EI_TEXT, "%s has no terminator in its %u bytes",
                           proto_registrar_get_name(hf), room);
     }
+    cursor_report_halves(cursor->report, cursor->item, text);
     cursor->pos += room;
     return text;
 }

@@ -60,6 +60,9 @@ void cursor_read_systemtime(buffer_cursor *cursor, int hf);
  * packet's pool. Reports a missing terminator. */
 const char *cursor_read_text(buffer_cursor *cursor, int hf, uint32_t room, uint32_t most);
 
+/* Reports a text of UTF-16 in which U+FFFD stands for half of a surrogate pair. */
+void cursor_report_halves(expert_report *report, proto_item *item, const char *text);
+
 /* Passes over `size` bytes, without an item. */
 void cursor_skip(buffer_cursor *cursor, uint32_t size);
 

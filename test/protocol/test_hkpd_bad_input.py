@@ -17,7 +17,7 @@ from series import long_rows
 from test_hkpd import compare_values, experts, read, wire
 
 # Offsets in the structures
-B = dict(little=8, total=20, header=24, objects=28, time=36, freq=64, filetime=72, name=84)
+B = dict(little=8, version=12, total=20, header=24, objects=28, time=36, freq=64, filetime=72, name_size=80, name=84)
 O = dict(total=0, definitions=4, header=8, index=12, counters=32, instances=40, code_page=44, time=48, freq=56)
 D = dict(size=0, index=4, scale=20, type=28, width=32, offset=36)
 I = dict(size=0, parent=4, number=8, id=12, name=16, length=20)
@@ -215,10 +215,12 @@ def test_19_20_21_titles(tshark, tmp_path, case):
 
 
 def test_23_places_of_names(tshark, tmp_path):
-    """Outside its instance."""
+    """Outside its instance or the header, or with half a character."""
     name, alone = (230, 'instance', 1), [o for o in machine() if o.index != 232]
     check(tshark, tmp_path, [put(name, 'name', n) for n in (0, 23, 41, 0xFFFFFFF8, *HUGE)], ['text'], objects=alone)
     check(tshark, tmp_path, [put(name, 'length', n) for n in (100, *HUGE)], ['text'], objects=alone)
+    check(tshark, tmp_path, [put((238, 'instance', 1), 'length', n) for n in (3, 5)], ['text'], sample=False)
+    check(tshark, tmp_path, [put((), 'name', n) for n in (0, 87, *HUGE)], ['text'])
 
 
 def test_24_value_names(tshark, tmp_path):
@@ -231,8 +233,10 @@ def test_24_value_names(tshark, tmp_path):
 
 def test_27_fields_of_the_header(tshark, tmp_path):
     """What no server sends is said, once, and costs nothing."""
-    frames, _ = check(tshark, tmp_path, [put((), 'little', n) for n in (2, 0x01000000)], ['number'])
-    assert all(experts(frame) == {'number'} for frame in frames)
+    for field, values, found in (('little', (2, 0x01000000), 'number'), ('version', (0, 2, 0xFFFFFFFF), 'number'),
+                                 ('name_size', (11, 13), 'text')):
+        frames, _ = check(tshark, tmp_path, [put((), field, n) for n in values], [found])
+        assert all(experts(frame) == {found} for frame in frames)
 
 
 def test_27_cut_blocks(tshark, tmp_path):
@@ -244,7 +248,7 @@ def test_27_cut_blocks(tshark, tmp_path):
 
 def test_32_more_or_fewer_values(tshark, tmp_path):
     """A definition whose place lies outside the counter block: it has no values, the others are right."""
-    for field, values in (('offset', (1000, 0xFFFFFFF8, *HUGE)), ('width', (1000, 0xFFFFFFF8, *HUGE))):
+    for field, values in (('offset', (0, 3, 1000, 0xFFFFFFF8, *HUGE)), ('width', (1000, 0xFFFFFFF8, *HUGE))):
         frames, _ = check(tshark, tmp_path, [put((230, 'definition', 0), field, n) for n in values], ['number'], sample=False)
         for frame in frames:
             assert [p for p in frame.show_of('pcq.path') if p.endswith('\\ID Process')]

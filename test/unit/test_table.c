@@ -342,7 +342,7 @@ static uint32_t begin_object(buffer *b, uint32_t title, uint32_t counters, uint3
 static void begin_data_block(buffer *b, uint32_t objects)
 {
     memset(b, 0, sizeof *b);
-    put_numbers(b, 'P' | 'E' << 16, 'R' | 'F' << 16, 1, 0, 0, 0, PERF_DATA_BLOCK_SIZE, objects);
+    put_numbers(b, 'P' | 'E' << 16, 'R' | 'F' << 16, 1, 1, 0, 0, PERF_DATA_BLOCK_SIZE, objects);
     b->size = PERF_DATA_BLOCK_SIZE;
 }
 
@@ -551,6 +551,8 @@ static void test_sizes_of_data_block(void)
     enum { OBJECT_SIZE = OBJECT_2 - OBJECT, ROWS_SIZE = OBJECT_2 - INSTANCE };
     static const change changes[] = {
         {8, 2, PERF_FAULT_NUMBER, 8, 2, 1, 3},
+        {12, 2, PERF_FAULT_VERSION, 12, 2, 1, 3},
+        {80, 4, PERF_FAULT_NAME, 84, 4, 88, 3},
         {20, BLOCK_SIZE + 1, PERF_FAULT_TOTAL, 20, BLOCK_SIZE + 1, BLOCK_SIZE, 3},
         {20, BLOCK_SIZE - 88, NO_FAULT, 3}, /* Samba's */
         {24, 87, PERF_FAULT_PARTS, 24, 87, BLOCK_SIZE, 0},
@@ -573,16 +575,19 @@ static void test_sizes_of_data_block(void)
         {OBJECT + 40, 3, PERF_FAULT_ROWS, OBJECT + 40, 3, 2, 2},
         {OBJECT + 40, (uint32_t)-1, PERF_FAULT_REST, OBJECT, OBJECT_SIZE, COUNTERS - OBJECT, 2},
         {OBJECT + 40, (uint32_t)-2, PERF_FAULT_REST, OBJECT, OBJECT_SIZE, INSTANCE - OBJECT, 2},
+        {OBJECT + 40, (uint32_t)-4, PERF_FAULT_ROWS, OBJECT + 40, (uint32_t)-4, 0, 2},
         {DEFINITION, 39, PERF_FAULT_COLUMNS, OBJECT + 32, 2, 0, 2},
         {DEFINITION, 41, PERF_FAULT_COLUMNS, OBJECT + 32, 2, 1, 2},
-        {DEFINITION + 32, 17, PERF_FAULT_OFFSET, DEFINITION + 36, 25, 24, 3},
-        {DEFINITION + 36, UINT32_MAX, PERF_FAULT_OFFSET, DEFINITION + 36, UINT32_MAX, 24, 3},
+        {DEFINITION + 32, 17, PERF_FAULT_OFFSET, DEFINITION + 36, 8, 25, 3},
+        {DEFINITION + 36, UINT32_MAX, PERF_FAULT_OFFSET, DEFINITION + 36, UINT32_MAX, UINT32_MAX, 3},
+        {DEFINITION + 36, 3, PERF_FAULT_OFFSET, DEFINITION + 36, 3, 11, 3},
         {INSTANCE, 23, PERF_FAULT_ROW_SIZE, INSTANCE, 23, ROWS_SIZE, 2},
         {INSTANCE, 40, PERF_FAULT_CELL_SIZE, COUNTERS + 8, 0, ROWS_SIZE - 40, 2},
         {INSTANCE, ROWS_SIZE + 1, PERF_FAULT_ROW_SIZE, INSTANCE, ROWS_SIZE + 1, ROWS_SIZE, 2},
         {INSTANCE + 16, 23, PERF_FAULT_NAME, INSTANCE + 20, 27, 32, 2},
         {INSTANCE + 16, 29, PERF_FAULT_NAME, INSTANCE + 20, 33, 32, 2},
         {INSTANCE + 20, UINT32_MAX, PERF_FAULT_NAME, INSTANCE + 20, UINT32_MAX, 32, 2},
+        {INSTANCE + 20, 3, PERF_FAULT_NAME_SIZE, INSTANCE + 20, 3, 2, 3},
         {COUNTERS, 32, PERF_FAULT_ROW_SIZE, INSTANCE_2 + 8, 0, ROWS_SIZE - 64, 2},
         {COUNTERS, ROWS_SIZE, PERF_FAULT_CELL_SIZE, COUNTERS, ROWS_SIZE, ROWS_SIZE - 32, 2},
         {COUNTERS, 3, PERF_FAULT_READ_AS, COUNTERS, 3, 24, 3}, /* as Windows XP's */
