@@ -64,3 +64,7 @@ def test_a_value_in_a_code_page(tshark, tmp_path):
     talk.sample()
     frame = read(tshark, scene, tmp_path)[answers(scene)[0][0]]
     assert frame.show_of('pcq.value.text') == ['\xe4\xf6\xfc \xdf', '\xe4\xf6\xfc']
+
+
+def test_half_of_a_surrogate_pair_is_said(tshark, tmp_path):
+    assert names_shown(tshark, tmp_path, ['a\ud83d', '\U0001f98a'], 0, 'utf-16') == (['a\ufffd', '\U0001f98a'], {'text'})
