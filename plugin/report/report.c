@@ -373,15 +373,6 @@ static void put_capture(json_dumper *json, const report *r)
     verdict_put_text(json, "wireshark", epan_get_version());
 }
 
-/* Returns a text in which each `what` is replaced, to be freed. */
-static char *replace_text(const char *text, const char *what, const char *with)
-{
-    char **pieces = g_strsplit(text, what, -1), *all = g_strjoinv(with, pieces);
-
-    g_strfreev(pieces);
-    return all;
-}
-
 /* Returns all data of the page as JSON without "<", to be freed. Needs: the verdict is judged. Changes: thins and sorts the lines. */
 static char *build_json(report *r)
 {
@@ -396,7 +387,8 @@ static char *build_json(report *r)
     json_dumper_end_object(&json);
     json_dumper_finish(&json);
     /* no name can end the element that the data stand in */
-    char *data = replace_text(json.output_string->str, "<", "\\u003c");
+    char **pieces = g_strsplit(json.output_string->str, "<", -1), *data = g_strjoinv("\\u003c", pieces);
+    g_strfreev(pieces);
     g_string_free(json.output_string, TRUE);
     return data;
 }
@@ -416,11 +408,11 @@ static void report_draw(void *data)
     char *nonce = g_strdup_printf("%08x%08x%08x%08x", g_rand_int(random), g_rand_int(random), g_rand_int(random),
                                   g_rand_int(random));
     verdict_judge_for_display(r->verdict);
-    char *json = build_json(r), *empty = replace_text(PAGE, "@NONCE@", nonce),
-         *page = replace_text(empty, "@DATA@", json);
-    output_whole(&r->task.file, g_string_new(page));
-    g_free(page);
-    g_free(empty);
+    char *json = build_json(r);
+    GString *page = g_string_new(PAGE);
+    g_string_replace(page, "@NONCE@", nonce, 0);
+    g_string_replace(page, "@DATA@", json, 1);
+    output_whole(&r->task.file, page);
     g_free(json);
     g_free(nonce);
     g_rand_free(random);
