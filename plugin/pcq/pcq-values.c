@@ -211,22 +211,30 @@ static const char *pcq_format_text(value_stream *stream, uint32_t size, uint32_t
 
 /* --- Operands ----------------------------------------------------------------------------------------------------- */
 
-/* Finds the row of the instance of `at` in a block of the same sample. Returns false if there is
- * none, or several may be. Changes: `row`; an assumed one makes the result assumed. */
+/* Finds the row of the instance of `at` in a block of the same sample. A block of one instance has
+ * the first of its name. Returns false if there is none, or several may be. Changes: `row`; an
+ * assumed one makes the result assumed. */
 static bool find_row_in_block(value_stream *stream, const value_location *at, perf_group *group, uint32_t *row)
 {
+    perf_table *table = at->in->table;
+
     *row = at->row;
     if (group == at->group) {
         return true;
     }
-    if (at->group->has_instances || !group->has_instances) {
-        perf_table *table = at->in->table;
+    if (at->group->has_instances == group->has_instances) {
         perf_match match = perf_table_match_row(table, at->group, at->row, table, group, stream->proofs, row);
         stream->operands.is_assumed |= match == PERF_MATCH_ASSUMED;
         return match > PERF_MATCH_AMBIGUOUS;
     }
-    const perf_identifier *own = find_identifier(at->in, at->group);
-    return perf_table_count_rows(at->in->table, group, own->utf16, own->utf16_size, row) == 1;
+    if (group->has_instances) {
+        const perf_identifier *own = find_identifier(at->in, at->group);
+        return perf_table_count_rows(table, group, own->utf16, own->utf16_size, row) == 1;
+    }
+    uint32_t size, first, name = perf_table_name(table, at->group, at->row, &size);
+    stream->operands.is_assumed |= perf_table_count_rows(table, at->group, table->data + name, size, &first) > 1;
+    *row = 0;
+    return group->rows > 0 && first == at->row;
 }
 
 /* Returns the number of a counter in a block, for the instance of `at`; size 0: there is none. A block of one counter has no id. */
@@ -243,18 +251,23 @@ static perf_raw find_number_in_block(value_stream *stream, const value_location 
 }
 
 /* Returns the number of a counter for the instance of `at`, from the first block that has it: of that counter or of all counters, for the
- * same instances or for all. Size 0: there is none. */
+ * same instances, that instance alone, or all. Size 0: there is none. */
 static perf_raw find_number_in_others(value_stream *stream, const value_location *at, uint32_t id)
 {
     const perf_identifier *own = find_identifier(at->in, at->group);
-    perf_identifier wanted[] = {*own, *own, identifier_of_all(own->guid, id), identifier_of_all(own->guid, PERF_NO_ID)};
+    perf_identifier all = identifier_of_all(own->guid, id), one = *own;
+    const perf_identifier *asked[] = {own, &one, &all};
     uint32_t likely = (uint32_t)(at->group - at->in->table->groups) + 1;
     perf_raw found = {0, 0};
 
-    wanted[0].counter_id = id;
-    wanted[1].counter_id = PERF_NO_ID;
-    for (unsigned i = 0; found.size == 0 && i < array_length(wanted); i++) {
-        perf_group *group = find_block(stream->pool, at->in, &wanted[i], likely);
+    one.instance_id = PERF_NO_ID;
+    if (at->group->has_instances) {
+        one.utf16 = at->in->table->data + perf_table_name(at->in->table, at->group, at->row, &one.utf16_size);
+    }
+    for (unsigned i = 0; found.size == 0 && i < 2 * array_length(asked); i++) {
+        perf_identifier wanted = *asked[i / 2];
+        wanted.counter_id = i % 2 == 0 ? id : PERF_NO_ID;
+        perf_group *group = find_block(stream->pool, at->in, &wanted, likely);
         found = group ? find_number_in_block(stream, at, group, id) : found;
     }
     return found;

@@ -231,19 +231,21 @@ def test_names_that_change_places(export):
 
 @pytest.mark.parametrize('ids', [(5, 5), (5, 6)], ids=['equal-ids', 'other-ids'])
 def test_a_second_instance_of_a_name_beside_the_first_alone(export, ids, passes):
-    """A block for the name alone holds the first of that name: nothing that the second is compared with."""
+    """A block for the name alone holds the first of that name: nothing that the second is compared with or divided by."""
     rows = [ids[:1], ids, ids, ids[:1], ids]
     s = multiple('Pairs', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Things', lambda at, k: 5000 * at.number + 70000 * k),
+                 counter(2, 'PERF_LARGE_RAW_FRACTION', 'Part', lambda at, k: 30 + k, base=3),
+                 counter(3, 'PERF_LARGE_RAW_BASE', None, lambda at, k: 60 + k),
                  instances=lambda n: [(i, 'twin') for i in rows[n]])
     scene, c = begin(Server([s]), s)
-    run(c, [ask(s, 1, '*'), ask(s, 1, 'twin')], len(rows))
+    run(c, [ask(s, 1, '*'), ask(s, 2, '*'), ask(s, 1, 'twin'), ask(s, 3, 'twin')], len(rows))
     answers = series(scene)
     second = [v.cooked for a in answers for v in a.values if v.path.endswith('#1)\\Things')]
     assert [x is None for x in second] == [True, False, True]
     # where one came or went nobody knows which is the first of them
     answers = [a if n == 2 else a._replace(values=[v._replace(cooked=None) if v.path.endswith('Things') else v for v in a.values])
                for n, a in enumerate(answers)]
-    assert compare_pdh(export(scene, 'csv', *passes), answers) == 1 + 1
+    assert compare_pdh(export(scene, 'csv', *passes), answers) == 1 + 1 + 5
 
 
 def test_more_than_a_tree_holds(export):

@@ -48,7 +48,7 @@ def test_a_whole_session(told, line, options):
 
 
 @pytest.mark.parametrize('shape, helpers, wide', [
-    *[(value, helper, False) for value, helper in ((1, 1), (1, 6), (2, 2), (2, 4), (4, 4), (6, 6))], (1, 1, True), (6, 6, True)])
+    *[(value, helper, False) for value, helper in ((1, 1), (1, 6), (2, 2), (2, 4), (4, 1), (4, 4), (6, 2), (6, 6))], (1, 1, True), (6, 6, True)])
 def test_every_type_in_every_shape(told, shape, helpers, wide):
     """Values in blocks of one dwType, some of 8 bytes all, their base, time, frequency and multi counters in blocks of another, or in the same."""
     types = every_type(wide)
