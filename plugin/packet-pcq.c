@@ -217,6 +217,25 @@ static void dissect_lpdata(pcq_pdu *p)
     }
 }
 
+/* Reports counts of lpData that other parameters contradict. Changes: `in_size` of a request is the
+ * array's, since a response to ValidateCounters has the same. */
+static void check_counts(pcq_pdu *p, const ndr_array *array)
+{
+    bool has_out_size = p->operation->response_begin == NDR_FIRST_SIZES;
+    uint64_t out_size = has_out_size ? p->pdu.tapped.out_size : array->actual_count;
+    uint64_t in_size = p->pdu.is_request || p->call->rpc.request_read ? p->call->in_size : array->max_count;
+
+    if (array->actual_count != out_size || array->max_count != in_size) {
+        expert_report_add(&p->pdu.report, array->item, EI_ARRAY_COUNTS,
+                          "lpData holds %" PRIu64 " with room for %" PRIu64 ", but the parameters say %" PRIu64
+                          " and %" PRIu64,
+                          array->actual_count, array->max_count, out_size, in_size);
+    }
+    if (p->pdu.is_request) {
+        p->call->in_size = (uint32_t)array->max_count;
+    }
+}
+
 /* Reads and shows the array lpData: conformant and varying behind two sizes, else conformant; then
  * what is in it. Changes: `lpdata`, if it is not empty, and `buffer_tree`, for its content. */
 static void read_lpdata(pcq_pdu *p)
@@ -225,6 +244,7 @@ static void read_lpdata(pcq_pdu *p)
     ndr_array array;
 
     ndr_array_begin(&p->pdu.ndr, has_sizes, "lpData", &array);
+    check_counts(p, &array);
     tvbuff_t *tvb = ndr_elements(&p->pdu.ndr, &array, p->pdu.opnum == OPNUM_EnumerateCounterSet ? 16 : 1);
     proto_item_append_text(array.node, ": %s", format_count(p, (uint32_t)array.actual_count));
     if (array.max_count != array.actual_count) {

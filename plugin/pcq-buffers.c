@@ -99,6 +99,9 @@ static void collect_name(pcq_context *context, uint32_t id, const char *name)
 /* Items of the tree that one structure can take, with what is known of it and a finding or two. */
 #define ITEMS_OF_STRUCTURE 50
 
+/* Wireshark 4.6 takes 50,000 items in front of the farthest string for an endless loop, and a string has up to 8. */
+#define MOST_SHOWN_STRINGS 5000
+
 /* Reads up to `most` structures of at least `least` bytes by `read_one`, as long as that returns
  * true: each leads to the next. Reports how many (`what`) the tree has no room for. */
 static void read_list(buffer_cursor *cursor, pcq_context *context, uint32_t most, uint32_t least, const char *what,
@@ -109,7 +112,8 @@ static void read_list(buffer_cursor *cursor, pcq_context *context, uint32_t most
     bool is_sound = true;
 
     for (; is_sound && most > 0 && cursor_left(cursor) >= least; most--) {
-        if (tree_items_left(tree) < ITEMS_OF_STRUCTURE) {
+        bool is_string = context->strings.headers_end > 0;
+        if (tree_items_left(tree) < ITEMS_OF_STRUCTURE || (is_string && context->count >= MOST_SHOWN_STRINGS)) {
             cursor->tree = NULL;
             hidden++;
         }
@@ -133,15 +137,15 @@ static void report_bytes_left(buffer_cursor *cursor, const char *behind)
     }
 }
 
-/* Enters a structure of `size` bytes, as it says itself. Returns true. Reports a size that does not
- * fit: then it enters `least` bytes, and returns false. */
+/* Enters a structure of `size` bytes, as it says itself. Returns true. Reports a size that is no
+ * multiple of 8, or does not fit: then it enters `least` bytes, and returns false. */
 static bool enter_sized(buffer_cursor *outer, int hf, int ett, uint32_t size, uint32_t least, buffer_cursor *inner)
 {
     bool fits = size >= least && size <= cursor_left(outer);
 
-    if (!fits) {
+    if (!fits || size % 8 != 0) {
         expert_report_add(outer->report, outer->node, EI_SIZE,
-                          "Size of %s at offset %u is %u, it can be %u to %u; what follows cannot be found",
+                          "Size of %s at offset %u is %u, it can be a multiple of 8 from %u to %u",
                           proto_registrar_get_name(hf), outer->pos, size, least, cursor_left(outer));
     }
     cursor_enter(outer, hf, ett, fits ? size : least, inner);
@@ -155,10 +159,6 @@ static bool enter_sized(buffer_cursor *outer, int hf, int ett, uint32_t size, ui
 
 /* "No string": perflib.h, not in the specification. */
 #define NO_STRING 0xFFFFFFFFU
-
-/* No counterset has as many. Wireshark 4.6 takes 50,000 items in front of the farthest string for
- * an endless loop, and a string has up to 8. */
-#define MOST_STRINGS 5000
 
 /* Strings can overlap: this many of their bytes are read for each byte of the table, and at least so many. */
 #define TIMES_READ 8
@@ -184,9 +184,10 @@ static const char *read_table_string(const buffer_cursor *cursor, pcq_context *c
     uint32_t end = tvb_reported_length(cursor->tvb);
     buffer_cursor at = *cursor;
 
-    if (start < table->headers_end || start + 2 > end || start % 2 != 0) {
+    if (start < table->headers_end || start + 2 > end || start % 2 != 0 ||
+        (start > table->headers_end && tvb_get_letohs(at.tvb, (int)start - 2) != 0)) {
         expert_report_add(cursor->report, cursor->item, EI_STRING_OFFSET,
-                          "Offset %u does not lead to a string: strings are at %u to %u", offset,
+                          "Offset %u does not lead to where a string begins: strings are at %u to %u", offset,
                           table->headers_end - table->base, end - table->base);
         return NULL;
     }
@@ -194,8 +195,10 @@ static const char *read_table_string(const buffer_cursor *cursor, pcq_context *c
     at.end = end;
     uint32_t size = text_utf16_size(at.tvb, at.pos, (uint32_t)MIN(cursor_left(&at), table->readable)) + 2;
     if (size > table->readable) {
-        expert_report_add(cursor->report, cursor->item, EI_STRING_OFFSET,
-                          "The strings overlap too much to read them, here and in what follows");
+        if (table->readable > 0) {
+            expert_report_add(cursor->report, cursor->item, EI_STRING_OFFSET,
+                              "The strings overlap too much to read them, here and in what follows");
+        }
         table->readable = 0;
         return NULL;
     }
@@ -239,7 +242,7 @@ static void dissect_counter_strings(buffer_cursor *cursor, pcq_context *context)
     cursor_enter(cursor, hf_string_buffer, ett_strings, STRING_BUFFER_HEADER_SIZE, &header);
     uint32_t size = cursor_read_u32(&header, hf_string_buffer_size);
     uint32_t count = cursor_read_u32(&header, hf_string_buffer_num_counters);
-    uint32_t room = MIN(cursor_left(cursor) / STRING_COUNTER_HEADER_SIZE, MOST_STRINGS);
+    uint32_t room = cursor_left(cursor) / STRING_COUNTER_HEADER_SIZE;
     if (size > cursor->end || cursor->end - size >= 8) { /* less is padding */
         expert_report_add(cursor->report, header.node, EI_SIZE, "dwSize is %u, but the buffer has %u bytes", size,
                           cursor->end);
@@ -434,6 +437,11 @@ static bool read_identifier(buffer_cursor *outer, pcq_context *context)
 void pcq_dissect_identifiers(buffer_cursor *cursor, pcq_context *context)
 {
     read_list(cursor, context, UINT32_MAX, PERF_IDENTIFIER_SIZE, "identifiers", read_identifier);
+    uint32_t left = cursor_left(cursor);
+    if (left > 0 && left < PERF_IDENTIFIER_SIZE) {
+        expert_report_add(cursor->report, cursor->node, EI_SIZE, "%u bytes are too few for a PERF_COUNTER_IDENTIFIER",
+                          left);
+    }
     report_bytes_left(cursor, "the last identifier");
 }
 

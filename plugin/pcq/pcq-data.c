@@ -276,6 +276,8 @@ static proto_tree *pcq_show_instance(value_tree *view, const perf_group *group, 
         return tree;
     }
     uint32_t size, at = perf_table_name(view->table, group, number, &size);
+    uint32_t stated = perf_table_u32(view->table, row->offset);
+    bool was_damaged = view->report->damaged, lacks_end = row->cells > at && size + 2 > row->offset + stated - at;
     const char *name = pcq_instance_name(view->stream, number, TEXT_NAME_MAX);
     proto_item *item = show_pair(view, tree, hf_pcq_instance, ett_instance, hf_pcq_instance_size, hf_pcq_instance_id,
                                  row->offset, row->cells - row->offset);
@@ -284,6 +286,11 @@ static proto_tree *pcq_show_instance(value_tree *view, const perf_group *group, 
     if (row->cells > at) {
         proto_tree_add_string(tree, hf_pcq_instance_name, view->tvb, (int)at, (int)MIN(size + 2, row->cells - at),
                               name);
+    }
+    if (lacks_end || stated % 8 != 0) {
+        expert_report_add(view->report, item, lacks_end ? EI_TEXT : EI_SIZE, "Size of the instance is %u, %s", stated,
+                          lacks_end ? "its name fills all of it, without a terminator" : "not a multiple of 8");
+        view->report->damaged = was_damaged; /* what surrounds it is read, whether this is shown or not */
     }
     return tree;
 }
@@ -298,6 +305,22 @@ static void pcq_show_value(value_tree *view, proto_tree *tree)
     proto_tree_add_uint(tree, hf_value_data_size, view->tvb, (int)at, 4, perf_table_u32(view->table, at));
     proto_tree_add_uint(tree, hf_value_size, view->tvb, (int)at + 4, 4, size);
     value_tree_add_sent(view, tree);
+}
+
+/* Shows the two numbers of an instance or a value whose size does not fit. Returns its item, NULL: the fault has none. */
+static proto_item *pcq_show_broken(value_tree *view, const perf_table_fault *fault, proto_tree *tree)
+{
+    proto_item *item = NULL;
+
+    if (fault->kind == PERF_FAULT_ROW_SIZE) {
+        item = show_pair(view, tree, hf_pcq_instance, ett_instance, hf_pcq_instance_size, hf_pcq_instance_id,
+                         fault->offset, PERF_INSTANCE_HEADER_SIZE);
+    } else if (fault->kind == PERF_FAULT_CELL_SIZE) {
+        item = show_pair(view, tree, hf_counter_data, ett_counter_data, hf_value_data_size, hf_value_size,
+                         fault->offset - 4, PERF_COUNTER_DATA_SIZE);
+    }
+    proto_item_append_text(item, ": unreadable");
+    return item;
 }
 
 /* --- Fields -------------------------------------------------------------------------------------------------------- */
@@ -336,7 +359,8 @@ const value_tree_ops pcq_tree_ops = {.structures = structure_fields,
                                      .show_group = show_block,
                                      .report_news = pcq_report_news,
                                      .show_row = pcq_show_instance,
-                                     .show_value = pcq_show_value};
+                                     .show_value = pcq_show_value,
+                                     .show_broken = pcq_show_broken};
 
 void pcq_data_register(int proto)
 {

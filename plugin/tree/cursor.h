@@ -57,7 +57,7 @@ void cursor_read_filetime(buffer_cursor *cursor, int hf);
 void cursor_read_systemtime(buffer_cursor *cursor, int hf);
 
 /* Reads UTF-16 up to its terminator, at most `room` bytes, which are passed over whole. Returns at most `most` characters of it as UTF-8, in the
- * packet's pool. Reports a missing terminator. */
+ * packet's pool. Reports a missing terminator, and halves of surrogate pairs. */
 const char *cursor_read_text(buffer_cursor *cursor, int hf, uint32_t room, uint32_t most);
 
 /* Reports a text of UTF-16 in which U+FFFD stands for half of a surrogate pair. */

@@ -451,12 +451,14 @@ static void report_fault(const value_tree *view, proto_item *item, const perf_ta
     expert_report_add(view->report, item, fault_ids[fault->kind], "At offset %u: %s", fault->offset, text);
 }
 
-/* Reports the faults of a group, or of the response, at `item`. */
-static void report_table_faults(const value_tree *view, uint32_t group, proto_item *item)
+/* Reports the faults of a group, or of the response, at the broken structure in `tree`, else at `item`. */
+static void report_table_faults(value_tree *view, uint32_t group, proto_item *item, proto_tree *tree)
 {
     for (uint32_t i = 0; i < view->table->num_faults; i++) {
-        if (view->table->faults[i].group == group) {
-            report_fault(view, item, &view->table->faults[i]);
+        const perf_table_fault *fault = &view->table->faults[i];
+        if (fault->group == group) {
+            proto_item *broken = tree && view->ops->show_broken ? view->ops->show_broken(view, fault, tree) : NULL;
+            report_fault(view, broken ? broken : item, fault);
         }
     }
 }
@@ -506,7 +508,7 @@ static void show_table_group(value_tree *view, uint32_t number, bool is_news_wan
     for (uint32_t row = 0; row < group->rows && value_tree_has_room(view, ITEMS_OF_ROW); row++) {
         show_table_row(view, group, row, tree);
     }
-    report_table_faults(view, number, item);
+    report_table_faults(view, number, item, tree);
 }
 
 /* Shows header and groups, for cursor_try(), and reports how many values the packet's tree had no room for. */
@@ -516,7 +518,7 @@ static void show_table(void *data)
     bool is_news_wanted = expert_report_is_wanted(view->report, view->tree);
     proto_item *header = view->ops->show_header(view), *parent = proto_tree_get_parent(view->tree);
 
-    report_table_faults(view, PERF_NO_GROUP, header ? header : parent);
+    report_table_faults(view, PERF_NO_GROUP, header ? header : parent, NULL);
     for (uint32_t i = 0; i < view->table->num_groups; i++) {
         show_table_group(view, i, is_news_wanted);
     }

@@ -50,6 +50,8 @@ struct value_tree_ops {
     proto_tree *(*show_row)(value_tree *view, const perf_group *group, uint32_t row, proto_tree *tree);
     /* Shows the stream's value in the row's tree. */
     void (*show_value)(value_tree *view, proto_tree *tree);
+    /* Shows the structure that a fault is about in the group's tree. Returns its item, NULL: none. NULL: never. */
+    proto_item *(*show_broken)(value_tree *view, const perf_table_fault *fault, proto_tree *tree);
 };
 
 /* Shows a response in `tree`, as far as fields of it are referenced (values alone, if no structure is), and reports its faults. */

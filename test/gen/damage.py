@@ -159,8 +159,25 @@ BLOCK_HEADER = 5        # fields of a block's header with its node
 # --- NDR ---------------------------------------------------------------------------------------------------
 
 @damage
+def bad_01_max_count_is_not_in_size(b):
+    """The conformance of lpData is not the request's dwInSize."""
+    b.both(INSTANCES, buffers.instances([(1, 'one')]), ('array_counts',), max_count=8193)
+    b.reg(9, buffers.single_string('pcq.counterset.name', 'Name'), ('array_counts',), max_count=4096)
+    b.both(ENUMERATE, [GUID], ('array_counts',), max_count=255)
+    idents = buffers.identifiers([dict(guid=GUID, counter_id=1)])
+    b.ask(VALIDATE, ('array_counts',), lpData=idents, dwInSize=48)
+    b.answer(VALIDATE, idents)          # as long as the request's
+    b.ask(VALIDATE, lpData=idents)
+    b.answer(VALIDATE, buffers.identifiers([dict(guid=GUID, counter_id=1)] * 2), ('array_counts',))
+    b.ask(VALIDATE, lpData=buffers.identifiers([dict(guid=GUID, counter_id=1)] * 2), dwAdd=0)
+    b.answer(VALIDATE, idents, ('array_counts',))
+
+
+@damage
 def bad_04_actual_count(b):
-    """More than there is."""
+    """Nothing where *pdwOutSize says something, less than it says, and 0xFFFFFFFF."""
+    b.both(INSTANCES, None, ('array_counts',), out_size=24)
+    b.both(INSTANCES, buffers.instances([(1, 'one'), (2, 'two')]), ('array_counts',), hides_data, out_size=16)
     b.both(INSTANCES, buffers.instances([(1, 'one')]), ('array_counts',), hides_rest, actual=0xFFFFFFFF)
     b.both(ENUMERATE, [GUID], ('array_counts',), hides_rest, actual=0xFFFFFFFF)
     b.both(INSTANCES, buffers.instances([(1, 'one')]), ('array_counts',), hides_rest, actual=0xFFFFFFFF,
@@ -169,7 +186,7 @@ def bad_04_actual_count(b):
 
 @damage
 def bad_05_machine(b):
-    """szMachine without terminator, without anything, with counts that lie."""
+    """szMachine without terminator, without anything, with lone surrogates, with counts that lie."""
     def machine(text, experts, keep=True, is_read=True, **counts):
         r = stubs.Ndr(b.order, b.ndr64)
         r.machine(text, **counts)
@@ -178,6 +195,8 @@ def bad_05_machine(b):
         b.answer(ENUMERATE, None, () if is_read else ('request_missing',), in_size=17)
     machine('\\\\SRV', ('text',), terminate=False)
     machine('', ('text',), terminate=False)
+    machine('\\\\\ud83d', ('text',))
+    machine('\udc00\ud800', ('text',))
     machine('\\\\SRV', ('array_counts',), max_count=3)
     machine('\\\\SRV', ('array_counts',), keep=False, offset=2)
     machine('\\\\SRV', ('array_counts|malformed',), keep=False, is_read=False, actual=0x7FFFFFFF)
@@ -207,9 +226,11 @@ def bad_06_handles(b):
 
 @damage
 def bad_07_other_representations(b):
-    """Damage in NDR64 and big-endian: an offset, a short stub."""
+    """Damage in NDR64 and big-endian: a count of 2^33, a short stub."""
     for i, (order, ndr64) in enumerate((('<', True), ('>', True), ('>', False))):
         x = Bench(b.scene, order, ndr64, client_port=51000 + i)
+        if ndr64:
+            x.both(INSTANCES, buffers.instances([(1, 'one')]), ('array_counts',), hides_data, max_count=1 << 33)
         x.both(ENUMERATE, [GUID], ('array_counts',), hides_data, offset=1)
         full = x.response(DATA, data=buffers.data_buffer(GOOD_BLOCK, STAMP, FILETIME), in_size=8192)
         x.ask(DATA)
@@ -407,8 +428,8 @@ def raw(n, fill=b'\x11'):
 
 @damage
 def bad_20_string_offsets(b):
-    """Offsets before and behind; odd; none; a string that two have, and one that never ends."""
-    for offset in (4, 8, 31, 0x7FFFFFFE, 0xFFFFFFFE, 4096):
+    """Offsets before, inside and behind; odd; none; within a string; a string that two have, and one that never ends."""
+    for offset in (4, 8, 31, 34, 0x7FFFFFFE, 0xFFFFFFFE, 4096):
         for base in ('block', 'end') if offset > 34 else ('block',):
             b.reg(10, buffers.string_buffer(NAMES, base=base, offsets={1: offset}), ('string_offset',), holes)
     b.reg(10, buffers.string_buffer(NAMES, offsets={1: NONE}))
@@ -436,7 +457,7 @@ def holes(fields):
 
 @damage
 def bad_22_sizes(b):
-    """Size of an instance or identifier: 0, 7, huge, larger than the rest."""
+    """Size of an instance or identifier: 0, 7, not a multiple of 8, huge, larger than the rest."""
     for size in (0, 7, 0xFFFFFFF8, 0xFFFFFFFF, 48):
         r = buffers.instances([(1, 'one'), (2, 'two')]).add(buffers.instance(3, 'three', size=size))
         b.both(INSTANCES, r, ('size',), lambda f: gap(f, 2 + 2 * 4, -1))
@@ -445,6 +466,8 @@ def bad_22_sizes(b):
     bare.u32('pcq.instance.size', 8)
     bare.u32('pcq.instance.id', 9)
     b.both(INSTANCES, buffers.instances([(1, 'one')]).add(bare).add(buffers.instance(3, 'three')))
+    b.both(INSTANCES, buffers.instances([(1, 'one')]).add(buffers.instance(3, 'ninechars', size=28)), ('size',),
+           lambda f: gap(f, 2 + 4 + 4, -1))
     good = dict(guid=GUID, counter_id=1, name='good')
     for size in (0, 7, 8, 39, 0xFFFFFFF8, 4096):
         r = buffers.identifiers([good, dict(good, size=size)])
@@ -452,6 +475,8 @@ def bad_22_sizes(b):
         b.ask(VALIDATE, ('size',), stub=asked, fields=gap(asked.fields, 2 + 9, -1))
         b.answer(VALIDATE, r, ('call_failed',), fields=lambda f: gap(f, 9, -1), status=87)   # the damage is the request's
         b.both(INFO, r, ('size',), lambda f: gap(f, 2 + 9, -1))
+    r = buffers.identifiers([good, dict(good, name='ninechars', size=60)])
+    b.both(INFO, r, ('size',), lambda f: gap(f, 2 + 9 + 9, -1))
 
 
 @damage
@@ -459,12 +484,15 @@ def bad_23_names(b):
     """Names that do not end; nothing to remark of long names and names full of signs."""
     b.both(INSTANCES, buffers.instances([(1, 'one')]).add(buffers.instance(2, 'fourfour', terminate=False))
            .add(buffers.instance(3, 'three')), ('text',))
+    b.both(INSTANCES, buffers.instances([(1, 'lone \udc00 surrogate')]), ('text',))
+    b.both(INSTANCES, buffers.instances([(1, 'a\ud83d'), (2, 'two')]), ('text',))
     cut = buffers.identifier(GUID, 1, 1, 'seven77')
     cut.data[40 + 14:40 + 16] = b'8\0'
     cut.fields[-1] = cut.fields[-1]._replace(value='seven778')
     b.both(INFO, cut, ('text|index',))
     b.both(INSTANCES, buffers.instances([(1, ''), (2, 'n' * 16000), (3, '\x01\x02\x1b[31m'), (4, '‮\u202d‏'),
                                          (5, ')(\\/#*"<&>\''), (6, '%s%n%x')]), in_size=65536, request=dict(dwInSize=65536))
+    b.reg(3, buffers.single_string('pcq.counterset.name', 'lone \ud83d'), ('text',))
     b.reg(4, terminated(buffers.single_string('pcq.counterset.description', 'endless'), 2), ('text',))
     b.reg(7, terminated(buffers.single_string('pcq.provider.name', 'odd one'), 1), ('text',), hides_data)
 
@@ -654,7 +682,7 @@ EACH = {
     'bad-33-value-sizes': lambda b: [
         b.data([buffers.single_block(bytes(range(0xD1, 0xD1 + n))) for n in (1, 2, 3, 5, 6, 7, 9, 12, 16, 31)]),
         b.data([buffers.single_block(t) for t in ('text', '\U0001F98A and more', 'x' * 500)]),
-        *(b.data([*GOOD_BLOCK, buffers.block(1, buffers.counter_data(1, size=size, data_size=data_size)), *GOOD_BLOCK], ('size',), hole=(1, BLOCK_HEADER))
+        *(b.data([*GOOD_BLOCK, buffers.block(1, buffers.counter_data(1, size=size, data_size=data_size)), *GOOD_BLOCK], ('size',), hole=(1, BLOCK_HEADER + 3))
           for data_size, size in ((9, 16), (100, 16), (0xFFFFFFFF, 16), (0xFFFFFFF8, 16), (8, 0), (8, 7), (8, 12), (8, 4096)))],
     # 2^64-1 stays what it is
     'bad-37-all-ones': lambda b: b.data([*map(buffers.single_block, (2 ** 64 - 1, 2 ** 63, 2 ** 53 + 1)), buffers.single_block(2 ** 32 - 1, 4)]),

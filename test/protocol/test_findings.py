@@ -27,7 +27,7 @@ def test_each_at_the_structure_that_is_wrong(tshark, tmp_path):
         """Where the findings on this answer stand"""
         b.both(DATA, buffers.data_buffer([*GOOD_BLOCK, block, *GOOD_BLOCK], STAMP, FILETIME, **how))
         wanted.append(list(places))
-    data(buffers.block(1, buffers.counter_data(1, data_size=100)), ('size', 'pcq.block'))
+    data(buffers.block(1, buffers.counter_data(1, data_size=100)), ('size', 'pcq.counter_data'))
     data(buffers.block(9, buffers.counter_data(1)), ('block_type', 'pcq.block'))
     data(buffers.block(1, buffers.counter_data(1), size=4096), ('count', 'pcq.data_header'), ('size', 'pcq.block'), ('size', 'pcq.block'),
          ('order_assumed', 'pcq.data'))
@@ -84,7 +84,8 @@ def test_what_is_left_behind_the_last(tshark, tmp_path):
     b, wanted = Bench(), []
     for opnum, make, more, finding in (
             (INSTANCES, lambda: buffers.instances([(1, 'one'), (7, 'seven')]), 4, ['4 bytes are left behind the last instance']),
-            (INFO, lambda: buffers.identifiers([dict(guid=GUID, counter_id=1)]), 39, ['39 bytes are left behind the last identifier'])):
+            (INFO, lambda: buffers.identifiers([dict(guid=GUID, counter_id=1)]), 39, [
+                '39 bytes are too few for a PERF_COUNTER_IDENTIFIER', '39 bytes are left behind the last identifier'])):
         b.both(opnum, make())
         b.both(opnum, make().add(raw(more)))
         wanted += [[], finding]
@@ -112,6 +113,16 @@ def test_ndr64_may_end_with_padding(tshark, tmp_path):
         b.answer(INSTANCES, stub=bytes(b.response(INSTANCES, data=buffers.instances([(1, 'one')]), in_size=8192)) + bytes(more))
         said.append([x[0] for x in experts(read(tshark, b.scene, tmp_path)[max(b.scene.frames)])])
     assert said == [[], ['trailing_bytes'], [], ['trailing_bytes']]
+
+
+def test_an_instance_that_ends_nowhere_has_its_id(tshark, tmp_path):
+    b = Bench()
+    b.both(INSTANCES, buffers.instances([(1, 'one')]).add(buffers.instance(4711, 'endless', size=0)))
+    rows = buffers.instance(1, 'one').add(buffers.counter_data(5)).add(buffers.instance(4711, 'endless', size=0))
+    b.both(DATA, buffers.data_buffer([buffers.block(4, buffers.multi_instances(len(rows), 2).add(rows))], STAMP, FILETIME))
+    frames = read(tshark, b.scene, tmp_path)
+    lists = [f for _, f in sorted(frames.items()) if f.all('pcq.instance.id')]
+    assert [(f.numbers('pcq.instance.size'), f.numbers('pcq.instance.id')) for f in lists] == [([16, 0], [1, 4711])] * 2
 
 
 def test_a_failure_is_news_where_it_begins_and_where_it_ends(tshark, tmp_path):

@@ -194,6 +194,18 @@ def test_long_names(tshark, tmp_path):
     assert path == '\\\\SRV01\\%s…(%s…)\\%s…' % ('S' * 1024, 'i' * 1024, 'n' * 1024)
 
 
+def test_lone_surrogates(tshark, tmp_path):
+    """Half a character is shown as U+FFFD, and the path still stands."""
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'x\udc00y', [1]), instances=['\ud83dc', 'b'])
+    s.names[ENGLISH] = 'Set \ud800'
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
+    frames = read(tshark, scene, tmp_path)
+    for path, instance in zip(paths(frames[answers(scene)[0][0]]), ('\ufffdc', 'b')):
+        # for a damaged name what is known for certain may stand instead
+        assert path in ['\\\\SRV01\\%s(%s)\\%s' % (x, instance, y) for x in ('Set \ufffd', '{%s}' % s.guid)
+                        for y in ('x\ufffdy', '#1')]
+
+
 def test_a_path_for_each_value_and_where(tshark, tmp_path):
     """pcq.path is in its pcq.counter_data, generated, once; the label of the structure has it too."""
     server = Server(model.countersets(), clock=model.Clock())

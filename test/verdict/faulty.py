@@ -512,7 +512,7 @@ DURING = {
                                  says='; 192.0.2.11 gets it: may this account read it?'),
     'object-gone': missing(8, bad(8, only=[238]), count=8, says='230', **BOTH),
     'last-block-damaged': damaged(block_size(1, 4000), 8),
-    'more-than-are-listed-bytes-left': damaged(lambda stub: stub + bytes([1] * 24), 201),
+    **{'more-than-are-listed-' + x: damaged(change, 201) for x, change in (('bytes-left', lambda stub: stub + bytes([1] * 24)), ('counts', lambda stub: bytes(4) + stub[4:]))},
     **{'nonsense-' + str(n): damaged(lambda stub, n=n: bytes([n] * len(stub)), 8, mode='hkpd') for n in (1, 255)},
     'answers-of-nothing': odd('failed_by_size', 'server', 8, bad(8, change=lambda stub: bytes(len(stub))), count=8, mode='hkpd'),
     'more-than-are-listed-of-something-else': damaged(lambda stub: stub.replace(b'P\0E\0R\0F\0', b'P\0E\0R\0L\0'), 201, mode='hkpd'),
