@@ -39,7 +39,7 @@ const char *hkpd_computer_name(wmem_allocator_t *pool, const counter_response *r
 /* Title indexes, the same on every Windows. */
 enum { ID_PROCESS = 784, ID_THREAD = 804 };
 
-/* value_ops.begin: the computer's name is the response's, else of the handle's first one. An id proves only if its title is "ID Process" or "ID Thread". */
+/* value_ops.begin: the computer's name is the response's, else the handle's. An id proves only if its title is "ID Process" or "ID Thread". */
 static void hkpd_begin_values(value_stream *stream)
 {
     const counter_response *response = &stream->response;
@@ -48,8 +48,7 @@ static void hkpd_begin_values(value_stream *stream)
     bool has_processes = metadata_title_is(server, ID_PROCESS, "ID Process");
     bool has_threads = metadata_title_is(server, ID_THREAD, "ID Thread");
 
-    name = name == NULL && response->handle ? response->handle->machine : name;
-    stream->computer = name ? name : server->text;
+    stream->computer = name ? name : handle_machine(response->handle, server);
     stream->proofs =
         (perf_id_proofs)((has_processes ? PERF_PROVES_PROCESS : 0) | (has_threads ? PERF_PROVES_THREAD : 0));
 }

@@ -215,12 +215,13 @@ def test_19_20_21_titles(tshark, tmp_path, case):
 
 
 def test_23_places_of_names(tshark, tmp_path):
-    """Outside its instance or the header, or with half a character."""
+    """Outside its instance or the header, or with half a character. Without a name the computer is the one of the blocks before."""
     name, alone = (230, 'instance', 1), [o for o in machine() if o.index != 232]
     check(tshark, tmp_path, [put(name, 'name', n) for n in (0, 23, 41, 0xFFFFFFF8, *HUGE)], ['text'], objects=alone)
     check(tshark, tmp_path, [put(name, 'length', n) for n in (100, *HUGE)], ['text'], objects=alone)
     check(tshark, tmp_path, [put((238, 'instance', 1), 'length', n) for n in (3, 5)], ['text'], sample=False)
     check(tshark, tmp_path, [put((), 'name', n) for n in (0, 87, *HUGE)], ['text'])
+    check(tshark, tmp_path, [put((), 'name_size', 0)], [''])
 
 
 def test_24_value_names(tshark, tmp_path):
