@@ -80,14 +80,17 @@ static bool is_text_file(const char *path)
     return g_utf8_validate(head, (gssize)size, &end) || (size == sizeof head && head + size - end < 4);
 }
 
-/* Opens what a path names: a committed file to append; a pipe or device itself; else the temporary file. Returns NULL, with the reason in errno,
- * on failure. */
+/* Opens what a path names: a committed file to append; a pipe or device itself; else the temporary file. A file that its user may not write is
+ * a failure, though the folder would let him replace it. Returns NULL, with the reason in errno, on failure. */
 static FILE *open_path(output_file *file)
 {
     bool is_file = g_file_test(file->path, G_FILE_TEST_IS_REGULAR);
 
     if (file->is_committed || (!is_file && g_file_test(file->path, G_FILE_TEST_EXISTS))) {
         return g_fopen(file->path, file->is_committed ? "ab" : "wb");
+    }
+    if (is_file && g_access(file->path, W_OK) != 0) {
+        return NULL;
     }
     if (is_file && !is_text_file(file->path)) {
         output_failed("pcq: cannot write %s: what is there is no text; is it a capture?", file->path);

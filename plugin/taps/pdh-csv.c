@@ -11,6 +11,7 @@
 
 #include "taps/csv.h"
 #include "taps/output.h"
+#include "taps/refusals.h"
 
 #include <epan/export_object.h>
 #include <epan/tap.h>
@@ -26,12 +27,14 @@
  * and as many more for each value that its rows have on average: the first. */
 #define MAX_COLUMNS_PER_VALUE 1000
 
-/* Characters of the host in an object's name: Wireshark cuts a long name at its end, where the handle stands, and writes some characters as three. */
-#define MAX_HOST_CHARACTERS 20
+#define TEXT_CHUNK 4096 /* bytes */
+
+/* Bytes of the host in an object's name: Wireshark cuts a long name at its end, where the handle stands, and writes some characters as three. */
+#define MAX_HOST_BYTES 64
 
 /* A counter with values. */
 typedef struct {
-    const char *path;       /* owned by `columns` */
+    const char *path;       /* owned by documents.texts */
     counter_identity whose; /* the first counter of that path; others are not exported */
     unsigned end;           /* number of the cell behind its newest; 0: it has none */
 } document_column;
@@ -52,18 +55,20 @@ typedef struct {
     uint32_t number; /* of its handle */
     bool is_hkpd;
     uint32_t first_frame; /* of its first sample */
-    char *machine;        /* computer name of that sample */
+    char *machine;        /* computer name of that sample; NULL: none came yet */
     GArray *paths;        /* document_column, by their numbers */
-    GHashTable *columns;  /* path -> number + 1; owns the paths */
+    GPtrArray *all_paths; /* also of counters that were only refused: these have blank columns behind all others */
+    GHashTable *columns;  /* path -> number + 1; 0: it was only refused */
     GArray *rows;         /* document_row */
     GArray *cells;        /* document_cell, of all rows */
 } document;
 
 /* All files of one export. */
 typedef struct {
-    size_t path_bytes;     /* of all columns */
-    GPtrArray *all;        /* document, in the order of their first samples; owns them */
-    GHashTable *by_number; /* number and kind of a handle -> document */
+    GStringChunk *texts;   /* all paths */
+    size_t path_bytes;     /* of all paths */
+    GPtrArray *all;        /* document, of those with samples, in the order of the first */
+    GHashTable *by_number; /* number and kind of a handle -> document; owns them */
     omissions *omitted;    /* of the export, which owns them */
 } documents;
 
@@ -74,6 +79,7 @@ static void free_document(void *data)
     document *doc = data;
 
     g_array_free(doc->paths, TRUE);
+    g_ptr_array_free(doc->all_paths, TRUE);
     g_hash_table_destroy(doc->columns);
     g_array_free(doc->rows, TRUE);
     g_array_free(doc->cells, TRUE);
@@ -86,8 +92,9 @@ static documents *documents_new(omissions *omitted)
     documents *d = g_new0(documents, 1);
 
     d->omitted = omitted;
-    d->all = g_ptr_array_new_with_free_func(free_document);
-    d->by_number = g_hash_table_new(NULL, NULL);
+    d->texts = g_string_chunk_new(TEXT_CHUNK);
+    d->all = g_ptr_array_new();
+    d->by_number = g_hash_table_new_full(NULL, NULL, NULL, free_document);
     return d;
 }
 
@@ -95,13 +102,13 @@ static void documents_free(documents *d)
 {
     g_ptr_array_free(d->all, TRUE);
     g_hash_table_destroy(d->by_number);
+    g_string_chunk_free(d->texts);
     g_free(d);
 }
 
-/* Returns the document of a sample's query or key. Changes: creates it. */
-static document *find_or_create_document(documents *d, uint32_t frame, const value_stream *stream, bool is_hkpd)
+/* Returns the document of a query or key. `number`: of its handle. Changes: creates it. */
+static document *find_or_create_document(documents *d, uint32_t number, bool is_hkpd)
 {
-    uint32_t number = stream->response.handle->number;
     void *key = GUINT_TO_POINTER(2 * number + is_hkpd);
     document *doc = g_hash_table_lookup(d->by_number, key);
 
@@ -109,14 +116,12 @@ static document *find_or_create_document(documents *d, uint32_t frame, const val
         doc = g_new0(document, 1);
         doc->number = number;
         doc->is_hkpd = is_hkpd;
-        doc->first_frame = frame;
-        doc->machine = g_strdup(stream->computer);
         doc->paths = g_array_new(FALSE, FALSE, sizeof(document_column));
-        doc->columns = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
+        doc->all_paths = g_ptr_array_new();
+        doc->columns = g_hash_table_new(wmem_str_hash, g_str_equal);
         doc->rows = g_array_new(FALSE, FALSE, sizeof(document_row));
         doc->cells = g_array_new(FALSE, FALSE, sizeof(document_cell));
         g_hash_table_insert(d->by_number, key, doc);
-        g_ptr_array_add(d->all, doc);
     }
     return doc;
 }
@@ -134,23 +139,33 @@ static document_column *get_document_column(const document *doc, uint32_t number
     return &g_array_index(doc->paths, document_column, number);
 }
 
+/* Returns a path of a document as it is owned. Changes: adds it, as of no column. Returns NULL without room for it. */
+static char *find_or_add_path(documents *d, document *doc, const char *path)
+{
+    void *owned = NULL;
+    size_t size = strlen(path) + 1;
+
+    if (!g_hash_table_lookup_extended(doc->columns, path, &owned, NULL) && size <= MAX_PATH_BYTES - d->path_bytes) {
+        d->path_bytes += size;
+        owned = g_string_chunk_insert(d->texts, path);
+        g_ptr_array_add(doc->all_paths, owned);
+        g_hash_table_insert(doc->columns, owned, NULL);
+    }
+    return owned;
+}
+
 /* Returns a path's column, until another is created. Changes: creates it. Returns NULL without a path or without room for it. */
 static document_column *find_or_create_column(documents *d, document *doc, const char *path)
 {
     uint32_t number = path ? GPOINTER_TO_UINT(g_hash_table_lookup(doc->columns, path)) : 0;
-    size_t size = path ? strlen(path) + 1 : 0;
+    char *owned = path && number == 0 ? find_or_add_path(d, doc, path) : NULL;
 
-    if (number == 0 && (path == NULL || size > MAX_PATH_BYTES - d->path_bytes)) {
-        return NULL;
-    }
-    if (number == 0) {
-        char *owned = g_strdup(path);
+    if (owned) {
         g_array_append_vals(doc->paths, &(document_column){.path = owned}, 1);
         number = doc->paths->len;
         g_hash_table_insert(doc->columns, owned, GUINT_TO_POINTER(number));
-        d->path_bytes += size;
     }
-    return get_document_column(doc, number - 1);
+    return number > 0 ? get_document_column(doc, number - 1) : NULL;
 }
 
 /* Adds a cell of the value that was read last, if it is the first of its path in the response: a client may ask for a counter twice. Of two
@@ -172,16 +187,34 @@ static void add_cell(documents *d, document *doc, value_stream *stream, const pe
     omissions_count_value(d->omitted, stream, result);
 }
 
-/* Adds a call to its query's document: a sample as a row of all values but texts, and bases, which only divide others. */
+/* Adds what ValidateCounters refused as columns that stay blank, as typeperf has them. Changes: creates the query's document. */
+static void add_refused(documents *d, packet_info *pinfo, const tapped_call *tapped)
+{
+    for (uint32_t i = 0; tapped->handle && i < tapped->num_identifiers; i++) {
+        const char *path = refusals_find_path(pinfo->pool, tapped, i, &(bool){false});
+        if (path) {
+            find_or_add_path(d, find_or_create_document(d, tapped->handle->number, false /* is_hkpd */), path);
+        }
+    }
+}
+
+/* Adds a call to its query's document: a sample as a row of all values but texts, and bases, which only divide others; a counter that was refused
+ * as a blank column. */
 static void documents_add(documents *d, packet_info *pinfo, const tapped_call *tapped)
 {
     if (!tapped_has_sample(tapped)) {
+        add_refused(d, pinfo, tapped);
         return;
     }
     value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
-    document *doc = find_or_create_document(d, pinfo->num, stream, tapped->is_hkpd);
+    document *doc = find_or_create_document(d, stream->response.handle->number, tapped->is_hkpd);
     document_row row = {.when = pinfo->abs_ts, .first = doc->cells->len};
 
+    if (doc->rows->len == 0) {
+        doc->first_frame = pinfo->num;
+        doc->machine = g_strdup(stream->computer);
+        g_ptr_array_add(d->all, doc);
+    }
     while (value_stream_next(stream)) {
         const perf_result result =
             stream->at.counter->is_text ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
@@ -195,8 +228,8 @@ static void documents_add(documents *d, packet_info *pinfo, const tapped_call *t
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
-/* Writes the header: columns in the order in which their values first came, as far as there is room for them. Returns how many columns these are,
- * without that of the time. */
+/* Writes the header: columns in the order in which their values first came, then those that were always refused, as far as there is room for them.
+ * Returns how many columns these are, without that of the time. */
 static unsigned write_header(const document *doc, GString *text)
 {
     unsigned most = MAX_COLUMNS_PER_VALUE * (doc->cells->len / doc->rows->len + 1);
@@ -205,6 +238,13 @@ static unsigned write_header(const document *doc, GString *text)
     csv_pdh_text(text, HEADER);
     for (unsigned i = 0; i < count; i++) {
         csv_pdh_text(text, get_document_column(doc, i)->path);
+    }
+    for (unsigned i = 0; i < doc->all_paths->len && count < most; i++) {
+        const char *path = g_ptr_array_index(doc->all_paths, i);
+        if (g_hash_table_lookup(doc->columns, path) == NULL) {
+            csv_pdh_text(text, path);
+            count++;
+        }
     }
     csv_end_row(text);
     return count;
@@ -323,7 +363,7 @@ static struct {
     int tap;
     export_object_list_t *list; /* NULL: no call came for a list, or it is filled */
     documents *documents;       /* NULL without a list */
-    uint32_t frame;             /* of the newest call */
+    uint32_t frame;             /* of the newest call; 0: none came since the program began */
     omissions omitted;          /* zeros without a list */
 } objects;
 
@@ -345,11 +385,13 @@ static void list_document(const document *doc)
 {
     GString *text = g_string_new(NULL);
     char *suffix = format_suffix(doc);
-    char *host = g_utf8_substring(doc->machine, 0, MIN(g_utf8_strlen(doc->machine, -1), MAX_HOST_CHARACTERS));
+    char *host = g_strndup(doc->machine, MAX_HOST_BYTES);
+    const char *end; /* of the last character that is whole */
 
+    g_utf8_validate(host, -1, &end);
     document_write(objects.documents, doc, NULL, text);
     /* the host first; a name that begins with a dot would be hidden */
-    char *name = g_strdup_printf("%s%s-%s.csv", *host == '.' ? "_" : "", host, suffix);
+    char *name = g_strdup_printf("%s%.*s-%s.csv", *host == '.' ? "_" : "", (int)(end - host), host, suffix);
     list_object(doc->first_frame, doc->machine, "text/csv", name, text);
     g_free(host);
     g_free(suffix);
@@ -401,8 +443,17 @@ static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissec
     return TAP_PACKET_REDRAW;
 }
 
+/* Prints, as the program ends, that an export of objects got no call: objects_add() was not called then, nor list_all(). */
+static void report_no_calls(void)
+{
+    if (have_tap_listener(objects.tap) && objects.frame == 0) {
+        output_print_omissions(&(omissions){0});
+    }
+}
+
 void export_objects_register(void)
 {
+    register_shutdown_routine(report_no_calls);
     objects.tap = register_export_object(proto_get_id_by_filter_name("pcq"), objects_add, objects_reset);
     tapped_add(objects.tap);
 }

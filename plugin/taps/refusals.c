@@ -61,19 +61,16 @@ static void add_blocks(wmem_array_t *to, wmem_allocator_t *pool, const tapped_ca
     }
 }
 
-/* Returns the path of an identifier that ValidateCounters was to add and the server refused; NULL for any other. */
-static const char *find_refused_path(wmem_allocator_t *pool, const tapped_call *tapped,
-                                     const perf_identifier *identifier)
+const char *refusals_find_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number, bool *is_assumed)
 {
     enum { ALREADY_EXISTS = 183 }; /* the query has it already: that is no refusal */
+    const perf_identifier *identifier = &tapped->identifiers[number];
     const char *machine = handle_machine(tapped->handle, tapped->server);
-    bool is_assumed = false;
 
     if (!tapped->adds || identifier->status == 0 || identifier->status == ALREADY_EXISTS) {
         return NULL;
     }
-    const char *path = value_format_identifier_path(pool, tapped->server, machine, identifier, &is_assumed);
-    return text_marked(pool, path, is_assumed);
+    return value_format_identifier_path(pool, tapped->server, machine, identifier, is_assumed);
 }
 
 wmem_array_t *refusals_find(wmem_allocator_t *pool, const tapped_call *tapped)
@@ -81,9 +78,11 @@ wmem_array_t *refusals_find(wmem_allocator_t *pool, const tapped_call *tapped)
     wmem_array_t *found = wmem_array_new(pool, sizeof(refusal));
 
     for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
-        const perf_identifier *identifier = &tapped->identifiers[i];
-        const char *path = find_refused_path(pool, tapped, identifier);
-        add_refusal(found, pool, tapped, (refusal){REFUSED_COUNTER, .path = path, .status = identifier->status});
+        bool is_assumed = false;
+        const char *path = refusals_find_path(pool, tapped, i, &is_assumed);
+        path = path ? text_marked(pool, path, is_assumed) : NULL;
+        add_refusal(found, pool, tapped,
+                    (refusal){REFUSED_COUNTER, .path = path, .status = tapped->identifiers[i].status});
     }
     if (tapped->has_failed) {
         add_refusal(found, pool, tapped,

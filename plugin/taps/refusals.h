@@ -34,6 +34,10 @@ typedef struct {
     bool is_hkpd;
 } refusal;
 
+/* Returns the path of an identifier that ValidateCounters was to add and the server refused; NULL for any other. `number`: from 0, in
+ * `identifiers`. Changes: sets `*is_assumed` if it is. */
+const char *refusals_find_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number, bool *is_assumed);
+
 /* Returns the refusals of a response, an array of refusal in `pool`, in this order: counters, the call, blocks, objects. A request has none. */
 wmem_array_t *refusals_find(wmem_allocator_t *pool, const tapped_call *tapped);
 

@@ -64,11 +64,14 @@ def pdh_rows(text):
     return rows
 
 
-def compare_pdh(text, answers):
-    """-> how many numbers were compared"""
+def compare_pdh(text, answers, refused=0):
+    """-> how many numbers were compared; refused: so many counters have a blank column behind all others, None: any"""
     rows = pdh_rows(text)
     paths = columns(answers)
-    assert rows[0] == ['(PDH-CSV 4.0) (UTC)(0)'] + paths and len(paths) == len(set(paths))
+    refused = len(rows[0]) - len(paths) - 1 if refused is None else refused
+    assert rows[0][:len(paths) + 1] == ['(PDH-CSV 4.0) (UTC)(0)'] + paths
+    assert len(rows[0]) == len(set(rows[0])) == len(paths) + 1 + refused
+    assert all(cell == ' ' for row in rows[1:] for cell in row[len(paths) + 1:])
     assert len(rows) == len(answers) + 1
     count = 0
     for row, answer in zip(rows[1:], answers):
