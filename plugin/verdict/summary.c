@@ -62,10 +62,10 @@ static const char *format_seconds(const verdict_monitor *monitor, const char *be
     return isnan(seconds) ? "" : wmem_strdup_printf(monitor->pool, "%s%s %s", before, number, is_short ? "ms" : "s");
 }
 
-/* Returns "no samples" and why. Needs: a monitor with a query. */
+/* Returns "no samples" and why, unless samples of the same peers, perhaps not decoded, may be its own. Needs: a monitor with a query. */
 static const char *explain_no_samples(const verdict_monitor *monitor)
 {
-    bool is_answered = false, has_titles = false;
+    bool is_answered = false, has_titles = false, is_sampled = monitor->pair && monitor->pair->sampled > 0;
 
     for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
         has_titles |= monitor_query(monitor, i)->has_titles;
@@ -73,8 +73,9 @@ static const char *explain_no_samples(const verdict_monitor *monitor)
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
         is_answered |= call->answered > 0;
     }
-    return monitor->stats.numbers[STAT_PROBES] > 0   ? "no samples, but size probes"
-           : has_titles && monitor->num_samples == 0 ? "no samples: it reads lists of names, and asks for no value"
+    return has_titles && monitor->num_samples == 0   ? "no samples: it reads lists of names, and asks for no value"
+           : is_sampled                              ? "other queries get the samples"
+           : monitor->stats.numbers[STAT_PROBES] > 0 ? "no samples, but size probes"
            : is_answered                             ? "no samples: no answer with data was captured"
                                                      : "no samples: no answer to its calls was captured";
 }
