@@ -16,7 +16,7 @@
 #define FEWEST_RESENT 3   /* times that a packet is resent and never acknowledged before the way is broken */
 #define STATUS_CANCELLED 0xc0000120
 
-enum { ACCESS_DENIED = 5 };
+enum { ACCESS_DENIED = 5, UNKNOWN_INTERFACE = 0x1c010003 };
 
 /* Returns true if the client did not close the query, or any sealed one of its connection. Once the capture is closed only sealed ones count. */
 static bool is_open(const verdict_query *query)
@@ -44,7 +44,8 @@ typedef enum {
     WRONG_EMPTY,      /* no data */
     WRONG_SEALED,     /* no data, sealed */
     WRONG_ROOM,       /* a size probe */
-    WRONG_PROTECTION, /* the three ways to fail, of which a monitor has the first alone: the others are consequences */
+    WRONG_PROTECTION, /* the four ways to fail, of which a monitor has the first alone: the others are consequences */
+    WRONG_INTERFACE,
     WRONG_RIGHTS,
     WRONG_FAILED,
     NUM_WRONG
@@ -72,6 +73,8 @@ static const struct {
     [WRONG_ROOM] = {VERDICT_NO_DATA, PARTY_CLIENT, "$C offers $S too little room each time, and gets no sample: $T",
                     LOOP},
     [WRONG_PROTECTION] = {VERDICT_NOT_SEALED, PARTY_CLIENT, "$S denies calls that $C signed but did not seal: $T", 0},
+    [WRONG_INTERFACE] = {VERDICT_BIND_REFUSED, PARTY_SERVER, "$S does not offer the interface for %s of $C (%s)$N: $T",
+                         0},
     [WRONG_RIGHTS] = {VERDICT_CALL_FAILED, PARTY_SERVER, "$S answers %s of $C with %s$N: $T", 0},
     [WRONG_FAILED] = {VERDICT_CALL_FAILED, PARTY_SERVER, "$S answers %s of $C with %s$N: $T", 0},
 };
@@ -160,8 +163,10 @@ static call_wrong find_missing(const verdict_monitor *monitor, const monitor_cal
 static call_wrong find_wrong_response(const monitor_call *call)
 {
     if (call->outcome == CALL_FAILED) {
+        bool is_unknown = call->is_fault && call->status == UNKNOWN_INTERFACE;
         return is_made_good(call)              ? WRONG_NOTHING
                : call->does_not_seal           ? WRONG_PROTECTION
+               : is_unknown                    ? WRONG_INTERFACE
                : call->status == ACCESS_DENIED ? WRONG_RIGHTS
                                                : WRONG_FAILED;
     }
@@ -217,7 +222,7 @@ static void find_wrong_calls(verdict_monitor *monitor)
             shown->more = wmem_strdup_printf(monitor->pool, "first %s: %s", first->operation, error);
             error = wmem_strconcat(monitor->pool, "errors, first ", error, NULL);
         }
-        shown->meaning = wrong >= WRONG_RIGHTS ? text_error_meaning(first->status) : NULL;
+        shown->meaning = wrong > WRONG_PROTECTION ? text_error_meaning(first->status) : NULL;
         monitor_add_finding(monitor, wrong_rows[wrong].kind, wrong_rows[wrong].party, shown, wrong_rows[wrong].text,
                             all[wrong].is_mixed ? "calls" : first->operation, error);
     }

@@ -305,7 +305,7 @@ RUNGS = {
     'names-denied': (names_denied, 'call_failed', EITHER, 1),
     'open-unanswered': (open_unanswered, 'unanswered', 'server', 1),
     'open-faults': (call_says(OPEN, 5, 'faults', 'smb', browses=False), 'call_failed', EITHER, 1),
-    'unknown-interface-fault': (call_says(OPEN, 0x1C010003, 'faults', browses=False), 'call_failed', 'server', 1),
+    'unknown-interface-fault': (call_says(OPEN, 0x1C010003, 'faults', browses=False), 'interface_missing', 'server', 1),
     'security-package-fault': (call_says(OPEN, 1825, 'faults', browses=False), 'call_failed', EITHER, 1),
     'signed-and-denied': (call_says(OPEN, 5, browses=False, protocol=SignedRpc), 'not_sealed', 'client', 1),
     'signed-and-denied-by-fault': (call_says(OPEN, 5, 'faults', browses=False, protocol=SignedRpc), 'not_sealed', 'client', 1),
