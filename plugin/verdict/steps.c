@@ -183,7 +183,7 @@ static verdict_peers *find_or_create_peers(packet_info *pinfo, bool from_client)
             wmem_map_insert(by_addresses, peers->client, peers);
         }
         peers->losses = wmem_array_new(memory, sizeof(verdict_span));
-        peers->cut.pool = peers->unbound.pool = memory;
+        peers->cut.pool = peers->unbound.pool = peers->swapped.pool = memory;
         *end_of_peers = peers;
         end_of_peers = &peers->next;
         wmem_map_insert(by_addresses, wmem_strdup(memory, key), peers);
@@ -450,8 +450,13 @@ static void see_segment(verdict_connection *connection, packet_info *pinfo, cons
         pass_step(connection, STEP_CONNECT, now.frame);
     }
     if (tcp->th_flags & TCP_SYN) {
+        if (!has_ack && connection->syn.frame == 0) {
+            if (connection->begin.frame < now.frame && connection->end.frame == 0) {
+                evidence_add(&peers->swapped, now.frame, now.time);
+            }
+            connection->syn = now;
+        }
         if (!has_ack) {
-            connection->syn = connection->syn.frame > 0 ? connection->syn : now;
             note_failure(&peers->waits, connection, STEP_CONNECT, OUTCOME_SILENT, NULL, now);
         }
         return;
@@ -864,7 +869,11 @@ void steps_find_unread(wmem_allocator_t *pool, const verdict_peers *peers, bool 
 {
     bool is_one_way = peers->has_messages && steps_is_one_way(peers->one_way);
     bool is_cut = peers->has_messages && peers->cut.frames && !is_one_way;
-    verdict_evidence shown = is_one_way ? (verdict_evidence){.pool = pool} : is_cut ? peers->cut : peers->unbound;
+    bool is_swapped = peers->has_messages && peers->swapped.frames && !is_cut && !is_one_way;
+    verdict_evidence shown = is_one_way   ? (verdict_evidence){.pool = pool}
+                             : is_cut     ? peers->cut
+                             : is_swapped ? peers->swapped
+                                          : peers->unbound;
 
     shown.pool = pool;
     shown.is_unread = true;
@@ -873,9 +882,10 @@ void steps_find_unread(wmem_allocator_t *pool, const verdict_peers *peers, bool 
     }
     if (is_one_way || !has_calls) {
         verdict_add_finding(findings, VERDICT_LOST, PARTY_CAPTURE, &shown, true, peers->called, peers->client,
-                            is_one_way ? "The capture has one direction alone of what $C and $S say: $T"
-                            : is_cut   ? "The capture cuts frames of $C and $S short: $T"
-                                       : "The capture begins in the middle of a connection of $C to $S: $T");
+                            is_one_way   ? "The capture has one direction alone of what $C and $S say: $T"
+                            : is_cut     ? "The capture cuts frames of $C and $S short: $T"
+                            : is_swapped ? "The capture has packets of $C and $S in the wrong order (merged files?): $T"
+                                         : "The capture begins in the middle of a connection of $C to $S: $T");
     }
 }
 

@@ -76,6 +76,7 @@ typedef struct verdict_peers {
     wmem_array_t *losses;     /* verdict_span, bounded */
     verdict_evidence cut;     /* packets truncated by the snapshot length */
     verdict_moment encrypted; /* first packet that SMB3 encrypts and no key opens */
+    verdict_evidence swapped; /* first SYNs of connections that stand behind an answer */
     verdict_evidence unbound; /* first request of DCE/RPC on a connection that began before the capture */
     const struct verdict_connection *one_way; /* latest that was one-way; ask steps_is_one_way() */
 } verdict_peers;

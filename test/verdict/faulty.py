@@ -10,7 +10,7 @@ from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.stubs import DATA, INFO, OPEN, REG_INFO, VALIDATE
 from gen.scene import SECOND
 from gen.story import ALL, Clock, ask, memory, processors
-from gen.wires import (CREATE, FIN, NEGOTIATE, NO_INTERFACE, NOT_REGISTERED, RST, SETUP, TREE, Link, Session, ask_mapper, bind, kerberos_error, knock)
+from gen.wires import (CREATE, FIN, NEGOTIATE, NO_INTERFACE, NOT_REGISTERED, RST, SETUP, SYN, TREE, Link, Session, ask_mapper, bind, kerberos_error, knock)
 from world import (CLIENT, OTHER, SRV01, SRV02, attempt, bad, block_size, ends, gone, good, leaves, lost, named, pause, start, swapped, tale, together, twice)
 
 EITHER = 'client', 'server'
@@ -597,6 +597,12 @@ def one_direction(side):
     return change
 
 
+def merged(w):
+    """Of two captures, of which the server's clock is behind: its first answer stands before the SYN."""
+    w.capture.frames = sorted((when - 3000 * (frame[26:30] == bytes([192, 0, 2, 20])), frame) for when, frame in w.capture.frames)
+    w.since = [n for n, (_, frame) in enumerate(w.capture.frames, 1) if frame[47] == SYN]
+
+
 def low_port(story):
     """The client's is below the server's."""
     def changed(w):
@@ -643,6 +649,7 @@ CAPTURE = {
     'requests-alone-low-port': Faulty(and_then(low_port(tale(8)), lambda w: (w.capture.frames.pop(0), one_direction(0)(w))), 'one_way', 'capture',
                                       healthy=UNKNOWN),
     'out-of-order-from-the-start': Faulty(and_then(tale(24), lambda w: swapped(w, 4, 0)), 'out_of_order', 'capture', also=('assumed',)),
+    'merged': Faulty(and_then(tale(8), merged), 'out_of_order', 'capture', 1, healthy=UNKNOWN),
     'from-the-middle-low-port': Faulty(and_then(low_port(tale(lambda m: knock(m.world.capture, SRV01[1], 135, m.world.port(), times=1), 16)),
                                                 from_the_middle), 'from_middle', 'capture', says='192.0.2.10 to 192.', healthy=UNKNOWN),
     'from-the-middle-beside-a-fault': Faulty(one_from_the_middle('tcp', bad(takes=4.2), 8), 'slow', 'server', 1, also=('from_middle',)),
