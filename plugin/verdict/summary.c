@@ -73,9 +73,9 @@ static const char *explain_no_samples(const verdict_monitor *monitor)
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
         is_answered |= call->answered > 0;
     }
-    return has_titles && monitor->num_samples == 0   ? "no samples: it reads lists of names, and asks for no value"
+    return !is_sampled && monitor->stats.numbers[STAT_PROBES] > 0 ? "no samples, but size probes"
+           : has_titles && monitor->num_samples == 0 ? "no samples: it reads lists of names, and asks for no value"
            : is_sampled                              ? "other queries get the samples"
-           : monitor->stats.numbers[STAT_PROBES] > 0 ? "no samples, but size probes"
            : is_answered                             ? "no samples: no answer with data was captured"
                                                      : "no samples: no answer to its calls was captured";
 }
