@@ -306,7 +306,8 @@ perf_result value_stream_result(value_stream *stream)
                                                                 : PERF_NO_RESULT_OK;
     } else if (perf_is_reset(result.none)) { /* a sum goes backwards when an instance of it ends */
         const char *instance = value_stream_instance(stream);
-        bool is_sum = instance && (g_str_has_suffix(instance, "_Total") || g_str_has_suffix(instance, "_Global_"));
+        bool is_sum = instance && g_regex_match_simple("(^|[,/ ])(_Total|_Global_)$", instance, (GRegexCompileFlags)0,
+                                                       (GRegexMatchFlags)0);
         result.none = is_sum ? PERF_NO_RESULT_SUM_BACKWARDS : result.none;
     } else if (stream->response.ops->is_block &&
                (result.none == PERF_NO_RESULT_NO_TIME || result.none == PERF_NO_RESULT_NO_FREQ)) {

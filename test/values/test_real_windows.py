@@ -159,7 +159,7 @@ def test_a_sum_goes_backwards_when_an_instance_ends(tmp_path, course, made, name
 
 
 @PROTOCOLS
-@pytest.mark.parametrize('name, reason', [('_Total', SUM), ('_Total 2', BACKWARDS)])
+@pytest.mark.parametrize('name, reason', [('_Total', SUM), ('My_Total', BACKWARDS), ('_Total 2', BACKWARDS)])
 def test_a_sum_alone(tmp_path, course, made, name, reason):
     """What it sums is not there: its name alone tells."""
     rows = [{name: n} for n in (100, 200, 150, 250)]
