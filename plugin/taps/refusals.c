@@ -51,7 +51,7 @@ static void add_blocks(wmem_array_t *to, wmem_allocator_t *pool, const tapped_ca
     while (value_stream_next_group(stream)) {
         bool lacks_values = stream->at.is_failed || stream->at.is_empty;
         const char *path = lacks_values ? value_stream_path(stream) : NULL;
-        path = path ? text_marked(pool, path, value_stream_is_assumed(stream)) : NULL;
+        path = path ? text_marked(pool, wmem_strdup(pool, path), value_stream_is_assumed(stream)) : NULL;
         if (stream->at.is_failed) {
             path = path ? path : "(not known whose block it is)";
             add_refusal(to, pool, tapped, (refusal){REFUSED_BLOCK, .path = path, .status = stream->group->status});

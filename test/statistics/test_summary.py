@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from faulty import FAULTY, and_then, snapped
+from faulty import FAULTY, and_then, snapped, until
 from conftest import TOP
 from gen.scene import Scene, tcp_line
 from gen.story import ALL, Server, ask, begin, counter, learn, memory, run, single, story
@@ -98,6 +98,13 @@ def test_two_at_a_time_are_one_monitor(summary):
         c.data(second, 9999)
     lines, _ = summary(scene)
     assert lines[0] == 'No problems found: 1 monitor, 6 samples' and ', query 1 and 1 more' in lines[1]
+
+
+def test_each_empty_block_has_its_own_row(tshark, tmp_path):
+    world = World()
+    tale(8, asked=lambda m, p: [ask(p, n, '*') for n in (1, 2)], **until(5))(world)
+    rows = table(tshark, world.capture.write(tmp_path / 'a.pcap'), 'pcq,refusals')
+    assert len({r['Path'] for r in rows}) == 2 and [(r['Error'], r['Count']) for r in rows] == [('no instances', '3')] * 2
 
 
 NO_SAMPLES = 'no response with counter data is here or passes the filter'
