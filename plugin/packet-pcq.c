@@ -677,7 +677,7 @@ static void pcq_tap_pdu(pcq_pdu *p)
     state_handle *handle = rpc_pdu_get_handle(&p->pdu);
 
     if (pdu->is_garbled) {
-        rpc_note_garbled();
+        p->call->rpc.is_garbled[!pdu->is_request] = true;
         return;
     }
     if (pdu->opnum == OPNUM_QueryCounterData) {

@@ -114,9 +114,11 @@ void rpc_pdu_begin(rpc_pdu *pdu, const rpc_protocol *protocol, const char *opera
     pdu->drep = drep;
     rpc_call *call = pdu->call = find_or_create_call(pdu);
     pdu->server = call->connection->server;
-    rpc_note_handed(di, call);
     uint32_t *frame = pdu->is_request ? &call->request_frame : &call->response_frame;
     pdu->first_time = *frame == 0 && !PINFO_FD_VISITED(pinfo);
+    if (!PINFO_FD_VISITED(pinfo)) {
+        rpc_note_handed(call->connection, di, call);
+    }
     *frame = pdu->first_time ? pinfo->num : *frame;
     pdu->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
     pdu->about = pdu->has_column ? wmem_strbuf_new(pinfo->pool, "") : NULL;

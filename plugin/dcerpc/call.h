@@ -21,6 +21,7 @@ typedef struct rpc_call {
     const char *operation;   /* "QueryCounterData"; NULL: not about performance data */
     uint32_t request_frame;  /* 0: none seen */
     uint32_t response_frame; /* of the first response, 0: none seen */
+    bool is_garbled[2];      /* decryption of the request, the response failed; only of PerflibV2 */
     bool request_read;       /* all parameters of the request were read */
     state_handle *handle;    /* the request's, or the one that the response opened; NULL: not known */
     state_handle *answering; /* the response's, NULL: the same */

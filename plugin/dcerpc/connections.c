@@ -39,24 +39,6 @@ static rpc_interface find_interface(const e_guid_t *uuid)
     return i < RPC_MAPPER || memcmp(uuid, &uuid_mapper, sizeof *uuid) == 0 ? i : NUM_RPC_INTERFACES;
 }
 
-GArray *rpc_handed_pdus;
-
-void rpc_note_handed(const dcerpc_info *di, struct rpc_call *call)
-{
-    const rpc_handed_pdu handed = {(uint8_t)di->ptype, di->call_id, RPC_HANDED, call};
-
-    if (rpc_handed_pdus) {
-        g_array_append_val(rpc_handed_pdus, handed);
-    }
-}
-
-void rpc_note_garbled(void)
-{
-    if (rpc_handed_pdus && rpc_handed_pdus->len > 0) {
-        g_array_index(rpc_handed_pdus, rpc_handed_pdu, rpc_handed_pdus->len - 1).handed = RPC_GARBLED;
-    }
-}
-
 /* --- Headers ----------------------------------------------------------------------------------------------------- */
 
 #define FLAG_FIRST 0x01
@@ -128,6 +110,7 @@ rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_reques
         connection->contexts = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
         connection->offered = wmem_array_new(wmem_file_scope(), sizeof(uint16_t));
         connection->pending = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+        connection->handed = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
         if (pipes == NULL) {
             pipes = wmem_map_new(wmem_file_scope(), wmem_int64_hash, g_int64_equal);
             conversation_add_proto_data(find_or_create_conversation(pinfo), proto_connections, pipes);
@@ -334,10 +317,19 @@ static void add_map_answer(packet_info *pinfo, tvbuff_t *tvb, int offset, int en
 
 /* --- Requests and responses -------------------------------------------------------------------------------------- */
 
-/* Adds a fragment of a request; the first begins the call. Returns the call; NULL: its first fragment was not seen. Changes: `unread_change` if no
- * operation got what may be a ValidateCounters. */
-static rpc_pending_call *add_request(packet_info *pinfo, rpc_connection *connection, const rpc_header *header,
-                                     const rpc_handed_pdu *handed)
+/* Returns what an operation was handed is found by, until the header is read. */
+static void *handed_key(uint32_t call_id, bool is_response)
+{
+    return GSIZE_TO_POINTER((size_t)call_id << 1 | is_response);
+}
+
+void rpc_note_handed(rpc_connection *connection, const dcerpc_info *di, struct rpc_call *call)
+{
+    wmem_map_insert(connection->handed, handed_key(di->call_id, di->ptype != PDU_REQ), call);
+}
+
+/* Adds a fragment of a request; the first begins the call. Returns the call; NULL: its first fragment was not seen. */
+static rpc_pending_call *add_request(packet_info *pinfo, rpc_connection *connection, const rpc_header *header)
 {
     void *key = GUINT_TO_POINTER(header->call_id);
     rpc_pending_call *pending = wmem_map_lookup(connection->pending, key);
@@ -356,21 +348,11 @@ static rpc_pending_call *add_request(packet_info *pinfo, rpc_connection *connect
             wmem_map_insert(connection->pending, key, pending);
         }
     }
-    if (pending) {
-        const rpc_operation *operation = rpc_find_operation(pending->interface, pending->opnum);
-        bool may_change = operation ? operation->flags & RPC_CHANGES
-                                    : pending->interface == RPC_PERFLIB; /* an operation that was not captured */
-        pending->size[0] += header->stub_size;
-        pending->call = handed ? handed->call : pending->call;
-        if (may_change && header->is_last && pending->call == NULL) {
-            connection->unread_change = pinfo->num;
-        }
-    }
     return pending;
 }
 
-/* Adds a fragment of a response or fault to its call. Returns the call; NULL: its request was not seen. */
-static rpc_pending_call *add_answer(const rpc_connection *connection, const rpc_header *header)
+/* Returns the call of a response or fault; NULL: its request was not seen. Changes: its first fragment begins the response. */
+static rpc_pending_call *find_answered(const rpc_connection *connection, const rpc_header *header)
 {
     rpc_pending_call *pending = wmem_map_lookup(connection->pending, GUINT_TO_POINTER(header->call_id));
 
@@ -378,14 +360,21 @@ static rpc_pending_call *add_answer(const rpc_connection *connection, const rpc_
         pending->hint[1] = header->hint > header->size ? header->hint : 0;
         pending->size[1] = 0;
     }
-    if (pending) {
-        pending->size[1] += header->stub_size;
-    }
     return pending;
 }
 
+/* True of a request that may be a ValidateCounters, and that no operation got. */
+static bool is_unread_change(const rpc_pending_call *pending)
+{
+    const rpc_operation *operation = rpc_find_operation(pending->interface, pending->opnum);
+    bool may_change = operation ? operation->flags & RPC_CHANGES
+                                : pending->interface == RPC_PERFLIB; /* an operation that was not captured */
+
+    return may_change && pending->handed[0] == NULL;
+}
+
 bool rpc_connection_add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header,
-                            const rpc_handed_pdu *handed, rpc_unread_function unread)
+                            rpc_unread_function unread)
 {
     bool is_request = header->type == PDU_REQ, is_answer = header->type == PDU_RESP || header->type == PDU_FAULT;
     int end = at + MIN(RPC_HEADER_SIZE + header->stub_size, tvb_captured_length_remaining(tvb, at));
@@ -401,23 +390,30 @@ bool rpc_connection_add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc
         add_bind_answer(connection, pinfo, tvb, at, header);
         return true;
     }
-    rpc_pending_call *pending = is_request  ? add_request(pinfo, connection, header, handed)
-                                : is_answer ? add_answer(connection, header)
-                                            : NULL;
-    if (pending && handed) {
-        pending->handed[is_answer] = MAX(pending->handed[is_answer], handed->handed);
-    }
     if (header->auth_level > 0 && !is_answer) {
         connection->auth_level = header->auth_level;
     }
-    if (pending && pending->interface == RPC_MAPPER && is_request) {
+    if (!is_request && !is_answer) {
+        return true;
+    }
+    struct rpc_call *handed = wmem_map_remove(connection->handed, handed_key(header->call_id, is_answer));
+    rpc_pending_call *pending = is_request ? add_request(pinfo, connection, header) : find_answered(connection, header);
+    if (pending == NULL) {
+        return true;
+    }
+    pending->size[is_answer] += header->stub_size;
+    pending->handed[is_answer] = handed ? handed : pending->handed[is_answer];
+    if (is_request && header->is_last && is_unread_change(pending)) {
+        connection->unread_change = pinfo->num;
+    }
+    if (pending->interface == RPC_MAPPER && is_request) {
         add_map_request(pinfo, tvb, at, end, header, pending);
-    } else if (pending && pending->is_mapping) {
+    } else if (pending->is_mapping) {
         add_map_answer(pinfo, tvb, at, end, header);
-    } else if (pending && header->is_last && pending->handed[is_answer] != RPC_HANDED) {
+    } else if (header->is_last) {
         unread(pinfo, connection, pending, header, tvb, at);
     }
-    if (pending && is_answer && header->is_last) {
+    if (is_answer && header->is_last) {
         wmem_map_remove(connection->pending, GUINT_TO_POINTER(header->call_id));
         wmem_free(wmem_file_scope(), pending);
     }

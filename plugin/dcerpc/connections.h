@@ -66,21 +66,17 @@ typedef struct {
     const rpc_operation *operations;
 } rpc_watched_interface;
 
-/* Fate of a PDU in the stock dissector, in rising order: RPC_GARBLED: an operation was handed it, but decryption failed. */
-typedef enum { RPC_NOT_HANDED, RPC_GARBLED, RPC_HANDED } rpc_handed;
-
 /* A call by its headers, from its request until its response. First pass only. */
 typedef struct {
     rpc_interface interface; /* NUM_RPC_INTERFACES: another */
     uint16_t opnum;          /* RPC_NO_OPNUM: not captured */
     bool is_ndr64;
-    bool is_mapping;       /* asks the endpoint mapper for PerflibV2 or winreg */
-    nstime_t time;         /* of the request's first fragment */
-    uint32_t frame;        /* of the request's first fragment */
-    uint32_t size[2];      /* bytes of stub in all fragments: request, response */
-    uint32_t hint[2];      /* alloc_hint of the first fragment, 0: not larger than that; RPC_NO_HINT: not captured */
-    rpc_handed handed[2];  /* request, response */
-    struct rpc_call *call; /* NULL: no operation was handed the request */
+    bool is_mapping;  /* asks the endpoint mapper for PerflibV2 or winreg */
+    nstime_t time;    /* of the request's first fragment */
+    uint32_t frame;   /* of the request's first fragment */
+    uint32_t size[2]; /* bytes of stub in all fragments: request, response */
+    uint32_t hint[2]; /* alloc_hint of the first fragment, 0: not larger than that; RPC_NO_HINT: not captured */
+    struct rpc_call *handed[2]; /* of an operation that was handed the request, the response; NULL: none was */
 } rpc_pending_call;
 
 /* A connection, from one bind to the next: Wireshark's conversation; of named pipes, each pipe by itself. Created on the first pass; ends
@@ -95,7 +91,9 @@ typedef struct rpc_connection {
     uint32_t
         unread_change;   /* frame of the latest ValidateCounters that could not be read, of whichever query; 0: none */
     wmem_map_t *pending; /* call id -> rpc_pending_call */
-    void *sealed_query;  /* sealed_query of transport.c; NULL: no sealed call yet */
+    wmem_map_t
+        *handed; /* call id and direction -> rpc_call, from when an operation is handed it until its header is read */
+    void *sealed_query; /* sealed_query of transport.c; NULL: no sealed call yet */
 } rpc_connection;
 
 /* Returns the connection of the packet's conversation and named pipe. `is_request`: the packet goes to the server. Changes: creates it. */
@@ -114,20 +112,8 @@ static inline bool rpc_connection_is_unsealed(const rpc_connection *connection)
  * that were not captured are 0, RPC_NO_CONTEXT or RPC_NO_OPNUM. */
 bool rpc_header_read(rpc_header *header, tvbuff_t *tvb, int at);
 
-/* A PDU that an operation was handed. */
-typedef struct {
-    uint8_t type;
-    uint32_t call_id;
-    rpc_handed handed;
-    struct rpc_call *call;
-} rpc_handed_pdu;
-
-/* PDUs that operations were handed while the stock dissector runs, in their order. NULL: it does not run, or operations are called by Decode As. */
-extern GArray *rpc_handed_pdus;
-
-/* Add the PDU whose stub an operation is handed to rpc_handed_pdus; mark the latest of them as garbled. Without that list they do nothing. */
-void rpc_note_handed(const dcerpc_info *di, struct rpc_call *call);
-void rpc_note_garbled(void);
+/* Notes that an operation is handed a PDU of `call`, on the first pass. */
+void rpc_note_handed(rpc_connection *connection, const dcerpc_info *di, struct rpc_call *call);
 
 typedef struct {
     uint64_t pipe;
@@ -149,16 +135,16 @@ void rpc_keep_pdu(packet_info *pinfo, const rpc_header *header, rpc_kept_pdu *ke
 /* Returns what was kept of the packet's PDU, if this is its last fragment; NULL: nothing. */
 rpc_kept_pdu *rpc_find_kept_pdu(packet_info *pinfo, const rpc_header *header);
 
-/* Called for the last fragment of a request, response or fault that no operation could read. */
+/* Called for the last fragment of a request, response or fault, whether an operation read it or not. */
 typedef void (*rpc_unread_function)(packet_info *pinfo, rpc_connection *connection, const rpc_pending_call *pending,
                                     const rpc_header *header, tvbuff_t *tvb, int at);
 
 /* Adds a PDU to its connection: a bind begins one, a request begins a call, the last fragment of an answer ends it. Needs: the first pass, in the
- * order of the capture. `handed`: NULL: no operation was. Changes: keeps calls "Bind" and "Map"; calls `unread` for what none could read of other
- * interfaces than the endpoint mapper. Without a connection only a bind counts.
+ * order of the capture. Changes: keeps calls "Bind" and "Map"; calls `unread` for other interfaces than the endpoint mapper. Without a connection
+ * only a bind counts.
  * Returns whether there is a connection. */
 bool rpc_connection_add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header,
-                            const rpc_handed_pdu *handed, rpc_unread_function unread);
+                            rpc_unread_function unread);
 
 /* Returns the seconds from a request until this packet, negative: not known. */
 double rpc_seconds_since(const nstime_t *request_time, const packet_info *pinfo);

@@ -106,31 +106,25 @@ static bool is_opened(packet_info *pinfo)
     return ws_has_data_source(pinfo, "Decrypted data") || ws_has_data_source(pinfo, "Decrypted stub data");
 }
 
-static bool is_preference_set(pref_t *preference)
+/* True if a preference is there, and is no empty text. */
+static bool is_preference_set(const char *module_name, const char *name)
 {
+    pref_t *preference = find_preference(module_name, name);
     const char *text = preference ? prefs_get_string_value(preference, pref_current) : NULL;
 
     return text && *text;
 }
 
-/* Returns which key the user gave for a lock. A keytab may hold the key of an account, too, which opens NTLM. Preferences are looked up once, and
- * stay where they are as long as the program. */
+/* Returns which key the user gave for a lock. A keytab may hold the key of an account, too, which opens NTLM. */
 static given_key find_given_key(const lock *what)
 {
-    static pref_t *password, *file, *decrypt; /* Kerberos' are NULL where Wireshark has none */
-    static bool is_looked_up;
-
-    if (!is_looked_up) {
-        is_looked_up = true;
-        password = find_preference("ntlmssp", "nt_password");
-        file = find_preference("kerberos", "file");
-        decrypt = find_preference("kerberos", "decrypt");
-    }
+    pref_t *decrypt = find_preference("kerberos", "decrypt"); /* NULL where Wireshark has no Kerberos */
     bool decrypts = decrypt && prefs_get_bool_value(decrypt, pref_current);
-    if (what == &ntlm && is_preference_set(password)) {
+
+    if (what == &ntlm && is_preference_set("ntlmssp", "nt_password")) {
         return KEY;
     }
-    if (is_preference_set(file)) {
+    if (is_preference_set("kerberos", "file")) {
         return decrypts ? KEYTAB : UNUSED_KEYTAB;
     }
     return decrypts ? PERHAPS_KEYTAB : NO_KEY;
@@ -248,22 +242,26 @@ static void fill_sealed_call(unread_pdu *pdu, const rpc_pending_call *pending)
     }
 }
 
-/* Keeps a PDU that no operation could read, with its last fragment: a fault, a sealed one of known size, or the answer to a call whose request an
+/* Keeps a PDU if no operation could read it, with its last fragment: a fault, a sealed one of known size, or the answer to a call whose request an
  * operation was handed. Needs: the first pass. */
 static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, const rpc_pending_call *pending,
                             const rpc_header *header, tvbuff_t *tvb, int at)
 {
     const rpc_operation *operation = rpc_find_operation(pending->interface, pending->opnum);
     bool is_response = header->type != PDU_REQ, is_fault = header->type == PDU_FAULT;
-    bool is_garbled = pending->handed[is_response] == RPC_GARBLED;
+    const rpc_call *handed = pending->handed[is_response];
+    bool is_garbled = handed && handed->is_garbled[is_response];
     bool is_followed = operation && (connection->sealed_query || !is_of_any_key(pending->interface, operation));
     bool is_decrypted = !is_garbled && is_opened(pinfo);
     const lock *what = is_followed && !is_fault && !is_decrypted && is_size_known(pending, header, is_response)
                            ? find_lock(tvb, at, header)
                            : NULL;
-    bool has_known_call = is_response && !is_garbled && pending->call && pending->call->operation;
-    const rpc_call *call = what == NULL && has_known_call ? pending->call : NULL;
+    const rpc_call *asked = is_response && !is_garbled ? pending->handed[0] : NULL;
+    const rpc_call *call = what == NULL && asked && asked->operation ? asked : NULL;
 
+    if (handed && !is_garbled) {
+        return;
+    }
     if (is_fault && call) { /* nothing of a change is done */
         query_end_change(call->change, CHANGE_FAILED, NULL, 0);
     }
@@ -385,23 +383,17 @@ static void tap_unbound(packet_info *pinfo, const rpc_header *header)
     }
 }
 
-/* Reads the headers of the PDUs in `tvb`: adds them to their connections on the first pass, and shows those that no operation read. `next`: the first
- * of `all_handed` in this tvb. A PDU at the end that is not all there may come again, reassembled. */
-static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, GArray *all_handed, unsigned next)
+/* Reads the headers of the PDUs in `tvb`: adds them to their connections on the first pass, and shows those that no operation read. A PDU at the end
+ * that is not all there may come again, reassembled. */
+static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 {
     int end = pinfo->desegment_len != 0 ? pinfo->desegment_offset : (int)tvb_captured_length(tvb);
     rpc_header header;
     bool any = false;
 
     for (int at = 0; at < end && rpc_header_read(&header, tvb, at); at += header.size) {
-        const rpc_handed_pdu *handed = next < all_handed->len ? &g_array_index(all_handed, rpc_handed_pdu, next) : NULL;
-        if (handed && (handed->type != header.type || handed->call_id != header.call_id)) {
-            handed = NULL;
-        }
-        next += handed != NULL;
-        bool is_bound = PINFO_FD_VISITED(pinfo)
-                            ? rpc_find_connection(pinfo) != NULL
-                            : rpc_connection_add_pdu(pinfo, tvb, at, &header, handed, keep_unread_pdu);
+        bool is_bound = PINFO_FD_VISITED(pinfo) ? rpc_find_connection(pinfo) != NULL
+                                                : rpc_connection_add_pdu(pinfo, tvb, at, &header, keep_unread_pdu);
         rpc_kept_pdu *kept = rpc_find_kept_pdu(pinfo, &header);
         if (!is_bound) {
             tap_unbound(pinfo, &header);
@@ -419,28 +411,20 @@ static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, GA
 #define STOCK(name) static heur_dissector_t stock_##name;
 WATCHED(STOCK)
 
-/* Calls a stock heuristic, collects the PDUs that operations are handed, and reads headers if it took the packet or threw. Returns its result. */
+/* Calls a stock heuristic, and reads headers if it took the packet or threw. Returns its result. */
 static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
                                       void *data)
 {
-    static GArray *handed; /* of nested layers, too */
-    GArray *outer = rpc_handed_pdus;
     volatile ws_heuristic result = true;
 
-    handed = handed ? handed : g_array_new(FALSE, FALSE, sizeof(rpc_handed_pdu));
-    g_array_set_size(handed, outer ? outer->len : 0);
-    unsigned first = handed->len;
-    rpc_handed_pdus = handed;
     TRY
     {
         result = stock(tvb, pinfo, tree, data);
     }
     FINALLY /* what was cut short when it was captured says in its header what it was */
     {
-        rpc_handed_pdus = outer;
         if (result) {
-            read_headers(tvb, pinfo, tree, handed, first);
-            g_array_set_size(handed, first);
+            read_headers(tvb, pinfo, tree);
         }
     }
     ENDTRY;

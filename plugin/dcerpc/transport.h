@@ -1,7 +1,7 @@
 /* transport.h
  * PDUs behind Wireshark's dissector of DCE/RPC.
  *
- * Its heuristics for TCP and SMB are wrapped. While the stock one runs, operations say which PDUs they are handed; then the headers are read
+ * Its heuristics for TCP and SMB are wrapped. While the stock one runs, operations note which PDUs they are handed; then headers are read
  * once. On the first pass they tell binds, requests without a response, sealed calls and faults; on later passes what was kept of the frame is
  * shown: Wireshark hands a fault and a sealed stub to no operation of an interface, and one in several fragments to nobody. A sealed packet
  * says which key opens it, and whether one was given; its header, size and time tell which query it is of, and whether a sample came, and late.
