@@ -58,10 +58,10 @@ void ndr_array_begin(ndr_reader *ndr, bool varying, const char *what, ndr_array 
 {
     buffer_cursor *cursor = &ndr->cursor;
     ndr_reader counts = {.ndr64 = ndr->ndr64};
+    uint64_t offset = 0;
 
     memset(array, 0, sizeof *array);
     ndr_align(ndr, count_size(ndr));
-    array->what = what;
     array->start = cursor->pos;
     cursor_enter(cursor, hf_array, ett_array, (varying ? 3 : 1) * count_size(ndr), &counts.cursor);
     array->node = counts.cursor.node;
@@ -69,16 +69,16 @@ void ndr_array_begin(ndr_reader *ndr, bool varying, const char *what, ndr_array 
     proto_item_set_text(array->node, "%s", what);
     array->max_count = array->actual_count = read_ndr_count(&counts, hf_max_count);
     if (varying) {
-        array->offset = read_ndr_count(&counts, hf_offset);
+        offset = read_ndr_count(&counts, hf_offset);
         array->actual_count = read_ndr_count(&counts, hf_actual_count);
     }
     array->item = cursor->item = counts.cursor.item;
-    if (array->offset != 0) {
-        expert_report_add(cursor->report, array->item, EI_ARRAY_COUNTS,
-                          "The array's offset is %" PRIu64 ", it can only be 0 here", array->offset);
+    if (offset != 0) {
+        expert_report_add(cursor->report, cursor->item, EI_ARRAY_COUNTS,
+                          "The array's offset is %" PRIu64 ", it can only be 0 here", offset);
     }
     if (array->actual_count > array->max_count) {
-        expert_report_add(cursor->report, array->item, EI_ARRAY_COUNTS,
+        expert_report_add(cursor->report, cursor->item, EI_ARRAY_COUNTS,
                           "The array holds %" PRIu64 " elements, more than its maximum of %" PRIu64,
                           array->actual_count, array->max_count);
     }

@@ -23,9 +23,7 @@ void ndr_fields_register(int proto);
 /* A conformant (and varying) array, in elements. */
 typedef struct {
     uint64_t max_count;
-    uint64_t offset;
     uint64_t actual_count;
-    const char *what; /* its name in the tree */
     proto_item *item; /* of the last count; NULL without a tree */
     proto_item *node; /* of the array; its elements belong into `tree` */
     proto_tree *tree;

@@ -30,11 +30,8 @@ typedef struct sample_arena {
 #define MOST_TABLES 64
 #define MOST_TABLE_BYTES (16 << 20)
 
-/* Samples whose tables were read last, by turns; NULL: the table was discarded. */
-static struct {
-    state_sample *samples[MOST_TABLES];
-    unsigned turn; /* of the oldest */
-} tables;
+/* Samples whose tables were read last, that of the oldest table first. */
+static GQueue tables = G_QUEUE_INIT;
 
 /* --- Tables ------------------------------------------------------------------------------------------------------ */
 
@@ -50,38 +47,31 @@ static uint64_t count_table_bytes(void)
 {
     uint64_t bytes = 0;
 
-    for (unsigned i = 0; i < MOST_TABLES; i++) {
-        bytes += tables.samples[i] ? perf_table_memory(tables.samples[i]->table) : 0;
+    for (const GList *at = tables.head; at; at = at->next) {
+        bytes += perf_table_memory(((const state_sample *)at->data)->table);
     }
     return bytes;
 }
 
-/* Discards the table at a place, if there is one. `pool`: readers have it until this ends; NULL: nobody reads it. */
-static void discard_table(unsigned place, wmem_allocator_t *pool)
+/* Discards the table of a sample, if it has one. `pool`: readers have it until this ends; NULL: nobody reads it. */
+static void discard_table(state_sample *sample, wmem_allocator_t *pool)
 {
-    state_sample *sample = tables.samples[place];
-
-    if (sample == NULL) {
-        return;
-    }
-    if (pool) {
+    if (sample->table && pool) {
         wmem_register_callback(pool, free_table, sample->table);
-    } else {
+    } else if (sample->table) {
         free_table(NULL, WMEM_CB_FREE_EVENT, sample->table);
     }
+    g_queue_remove(&tables, sample);
     sample->table = NULL;
-    tables.samples[place] = NULL;
 }
 
 /* Keeps a table as its sample's. Changes: the oldest tables beyond the limits are discarded, with `pool`. */
 static void keep_table(state_sample *sample, perf_table *table, wmem_allocator_t *pool)
 {
-    discard_table(tables.turn, pool);
     sample->table = table;
-    tables.samples[tables.turn] = sample;
-    tables.turn = (tables.turn + 1) % MOST_TABLES;
-    for (unsigned i = 0; i < MOST_TABLES - 2 && count_table_bytes() > MOST_TABLE_BYTES; i++) {
-        discard_table((tables.turn + i) % MOST_TABLES, pool);
+    g_queue_push_tail(&tables, sample);
+    while (tables.length > MOST_TABLES || (tables.length > 2 && count_table_bytes() > MOST_TABLE_BYTES)) {
+        discard_table(g_queue_peek_head(&tables), pool);
     }
 }
 
@@ -142,11 +132,7 @@ static void discard_oldest(wmem_allocator_t *pool)
     state_sample *oldest = samples.oldest;
 
     ws_assert(oldest->bytes && samples.bytes >= oldest->size);
-    for (unsigned i = 0; oldest->table && i < MOST_TABLES; i++) {
-        if (tables.samples[i] == oldest) {
-            discard_table(i, pool);
-        }
-    }
+    discard_table(oldest, pool);
     samples.oldest = oldest->newer;
     samples.bytes -= oldest->size;
     if (--oldest->arena->users == 0) {
