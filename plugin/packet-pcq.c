@@ -412,8 +412,9 @@ static const char *format_more(pcq_pdu *p, uint32_t count)
     return count > 1 ? wmem_strdup_printf(p->pdu.pool, ", %u more", count - 1) : "";
 }
 
-/* Returns counters or blocks that the server did not give, for the Info column: "2 refused: \Set(a)\Counter (ERROR_NO_DATA), 1 more". `first` and
- * `status`: of the first, NULL: not known which it is. `mark`: stands behind the status. */
+/* Returns refused changes or failed blocks for the Info column: "2 refused: \Set(a)\Counter (ERROR_NO_DATA), 1 more".
+ * `what`: their word. `first`: the first one; NULL: not known, shown as "?". `status`: of the first. `mark`: stands
+ * behind it, in the brackets. */
 static const char *format_refusals(pcq_pdu *p, const char *what, uint32_t count, const perf_identifier *first,
                                    uint32_t status, const char *mark)
 {

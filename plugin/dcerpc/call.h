@@ -155,7 +155,8 @@ void rpc_pdu_show_handle_number(rpc_pdu *pdu, proto_tree *tree, const state_hand
 /* Reports at `item` that the PDU is a second response to its call, if it is. */
 void rpc_pdu_report_duplicate(const rpc_pdu *pdu, expert_report *report, proto_item *item);
 
-/* Shows and reports bytes that are left behind the last parameter, unless they are few enough to be padding. */
+/* Shows and reports 4 bytes (NDR64: 8) or more behind the last parameter; fewer are padding. Changes: the report is
+ * damaged, so nothing is learned of the PDU. */
 void rpc_pdu_report_trailing_bytes(rpc_pdu *pdu);
 
 /* Adds a request, or a response that is no sample, to the timing of its series, on the first pass. rpc_pdu_learn_sample() adds samples. */

@@ -443,8 +443,9 @@ static void window_count(stat_table *t _U_, packet_info *pinfo, const tapped_cal
     report_count(&window_report, pinfo, tapped);
 }
 
-/* Writes the page for a window: the capture's name, or "counters", with ".html", in the folder of downloads, else in the user's home. The table is
- * one row: the page's path, or that the build has no page. */
+/* stat_table.fill: writes the page, in place of an older one: the capture's name, or "counters", with ".html", in
+ * the folder of downloads, else in the user's home. The table is one row: the path, even if the write failed, which
+ * is reported apart; or that the build has no page. */
 static void window_fill(stat_table *t)
 {
     const char *folder = g_get_user_special_dir(G_USER_DIRECTORY_DOWNLOAD);

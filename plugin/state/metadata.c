@@ -233,7 +233,7 @@ static bool is_shared_title(const state_server *server, const metadata_key *key,
     return known == NULL || strcmp(known->name, found->entry->name) != 0;
 }
 
-/* True if the entry that was found is assumed. Needs: an entry. */
+/* True if the entry stood behind a fault of its list, is disputed, or is a title of a shared address. Needs: an entry. */
 static bool is_assumed(const state_server *server, const metadata_key *key, const metadata_result *found)
 {
     return found->entry->is_assumed || found->disputed_in != 0 || is_shared_title(server, key, found);

@@ -170,8 +170,9 @@ static counter_problem sum_problems(const verdict_monitor *monitor, problem_kind
     return sum;
 }
 
-/* Returns "CLIENT gets it: may this account read it?" for an object of HKEY_PERFORMANCE_DATA that another client, or account, got first, of a
- * query that lacked nothing; else NULL. `name`: the object, as tapped_object_name() has it. */
+/* Returns "CLIENT gets it: may this account read it?" if the first query of all that got the object from this server
+ * is another client's or account's, and never lacked an object; else NULL. Accounts count only if both are known.
+ * `name`: an object of HKEY_PERFORMANCE_DATA, as tapped_object_name() has it. */
 static const char *format_rights_question(const verdict *v, const verdict_monitor *monitor, const char *name)
 {
     const verdict_query *own = monitor->first,

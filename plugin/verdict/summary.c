@@ -250,6 +250,7 @@ static void put_finding_moment(json_dumper *json, const verdict_monitor *monitor
     json_dumper_end_object(json);
 }
 
+/* Writes a finding as an element of the array that was begun. `until` is null if it lasts. */
 static void put_finding(json_dumper *json, const verdict_monitor *monitor, const verdict_finding *finding)
 {
     json_dumper_begin_object(json);
