@@ -108,18 +108,19 @@ static const char *hkpd_format_instance(value_stream *stream)
 
 /* --- Texts -------------------------------------------------------------------------------------------------------- */
 
-/* True if all bytes are printable ASCII, and too many for a word or two of UTF-16. */
-static bool is_ascii_text(const uint8_t *bytes, uint32_t size)
+/* True if all bytes are printable ASCII, and more than `most`. */
+static bool is_ascii_text(const uint8_t *bytes, uint32_t size, uint32_t most)
 {
     uint32_t printable = 0;
 
     while (printable < size && g_ascii_isprint(bytes[printable])) {
         printable++;
     }
-    return size > 4 && printable == size;
+    return size > most && printable == size;
 }
 
-/* value_ops.text: Samba sends ASCII where the type says UTF-16. */
+/* value_ops.text: Samba sends ASCII where the type says UTF-16. Few printable bytes may be a word or two of UTF-16 if a terminator follows, or a
+ * character of it if their number is even. */
 static const char *hkpd_format_text(value_stream *stream, uint32_t size, uint32_t most)
 {
     const counter_value *at = &stream->at;
@@ -128,8 +129,9 @@ static const char *hkpd_format_text(value_stream *stream, uint32_t size, uint32_
     uint32_t code_page = TEXT_CODE_PAGE_UTF16, text_size = perf_utf16_size(text, size);
     uint32_t type = perf_table_column(table, stream->group, at->column)->type;
     uint32_t narrow_size = end ? (uint32_t)(end - text) : size;
+    uint32_t ambiguous = text_size + 1 < size ? 4 : size % 2 == 0 ? 1 : 0;
 
-    if ((type & PERF_TEXT_IN_CODE_PAGE) || is_ascii_text(text, narrow_size)) {
+    if ((type & PERF_TEXT_IN_CODE_PAGE) || is_ascii_text(text, narrow_size, ambiguous)) {
         text_size = narrow_size;
         code_page = perf_group_has_wide_names(stream->group) ? TEXT_CODE_PAGE_ASCII : stream->group->code_page;
     }

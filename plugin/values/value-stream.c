@@ -63,7 +63,7 @@ void value_stream_enter(value_stream *stream, perf_group *group)
     stream->operands.is_assumed = false;
     stream->group = group;
     stream->group_before = NULL;
-    stream->is_group_before_known = false;
+    stream->is_group_before_known = stream->are_names_known = false;
     stream->assumed = stream->response.is_malformed || !group->is_sound ? ASSUMED_RESPONSE : ASSUMED_NONE;
     stream->identifier = NULL;
     stream->instance_label = NULL;
@@ -80,7 +80,7 @@ void value_stream_enter(value_stream *stream, perf_group *group)
     }
 }
 
-inline bool value_stream_next_group(value_stream *stream)
+bool value_stream_next_group(value_stream *stream)
 {
     uint32_t next = stream->group ? (uint32_t)(stream->group - stream->now.table->groups) + 1 : 0;
 
@@ -122,7 +122,7 @@ static void look_up_column(value_stream *stream, value_column *column)
     }
 }
 
-inline value_column *value_stream_enter_column(value_stream *stream, uint32_t number)
+value_column *value_stream_enter_column(value_stream *stream, uint32_t number)
 {
     uint32_t count = MAX(stream->group->columns, 1); /* a group without values stands for a counter, too */
 
@@ -139,7 +139,7 @@ inline value_column *value_stream_enter_column(value_stream *stream, uint32_t nu
     return column;
 }
 
-inline const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint32_t column)
+const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint32_t column)
 {
     const perf_table *table = stream->now.table;
     counter_value *at = &stream->at;
@@ -159,7 +159,7 @@ inline const counter_value *value_stream_go_to(value_stream *stream, uint32_t ro
     return at;
 }
 
-inline const counter_value *value_stream_next_in_group(value_stream *stream)
+const counter_value *value_stream_next_in_group(value_stream *stream)
 {
     const perf_group *group = stream->group;
     uint32_t row = stream->at.row, column = stream->at.column + 1;
@@ -327,7 +327,20 @@ static bool is_numbered_name(const perf_table *table, const perf_group *group, u
     return size > 1 && (g_ascii_isdigit(name[size - 1]) || g_ascii_isdigit(name[size - 2])) && memchr(name, '#', size);
 }
 
-/* True if the current row's parent is not there, or its name reads like the second of another name. */
+/* True if any name in the group is numbered. Changes: the result is kept for the group. */
+static bool has_numbered_names(value_stream *stream)
+{
+    if (!stream->are_names_known) {
+        stream->are_names_known = true;
+        stream->has_numbered_names = false;
+        for (uint32_t row = 0; row < stream->group->rows && !stream->has_numbered_names; row++) {
+            stream->has_numbered_names = is_numbered_name(stream->now.table, stream->group, row);
+        }
+    }
+    return stream->has_numbered_names;
+}
+
+/* True if the current row's parent is not there, or its path may be another row's: "x#1" is so named, or is the second x beside one so named. */
 static bool is_row_assumed(value_stream *stream)
 {
     perf_table *table = stream->now.table;
@@ -336,9 +349,13 @@ static bool is_row_assumed(value_stream *stream)
 
     if (stream->judged_row != row) {
         stream->judged_row = row;
-        stream->is_row_assumed = group->has_instances && row < group->rows &&
-                                 (perf_table_row_name(table, group, row).lacks_parent ||
-                                  (is_numbered_name(table, group, row) && perf_table_repeats_names(table, group)));
+        stream->is_row_assumed = false;
+        if (group->has_instances && row < group->rows) {
+            const perf_row_name name = perf_table_row_name(table, group, row);
+            bool has_number = name.ordinal > 0 || is_numbered_name(table, group, row);
+            stream->is_row_assumed = name.lacks_parent || (has_number && perf_table_repeats_names(table, group) &&
+                                                           has_numbered_names(stream));
+        }
     }
     return stream->is_row_assumed;
 }

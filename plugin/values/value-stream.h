@@ -126,6 +126,8 @@ struct value_stream {
     perf_group *group_before;          /* the same in the sample before; NULL: none, or not looked for */
     perf_no_result why_no_pair;        /* values have no previous one: group_before is NULL or cannot be compared */
     bool is_group_before_known;        /* both members above are filled */
+    bool are_names_known;              /* the next member is of this group */
+    bool has_numbered_names;           /* a row is called like "x#1" */
     assumed_reason assumed;            /* of all its values: ASSUMED_RESPONSE, ASSUMED_COUNTER */
     const perf_identifier *identifier; /* PerflibV2: whose the block is; NULL: not known */
     const char *set_label;             /* NULL: not known whose it is, or not asked */
