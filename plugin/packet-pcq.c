@@ -265,7 +265,7 @@ static void read_lpdata(pcq_pdu *p)
  * answered with the size that is needed. Changes: `succeeded`, `is_probe`. */
 static void read_status(pcq_pdu *p)
 {
-    tapped_call *tapped = &p->pdu.tapped;
+    call_tap_data *tapped = &p->pdu.tapped;
     uint32_t status = rpc_pdu_read_status(&p->pdu, hf_status);
 
     bool has_sizes = p->operation->response_begin == NDR_FIRST_SIZES;
@@ -674,7 +674,7 @@ static const operation operations[] = {PCQ_OPERATIONS(OPERATION_ROW)};
 static void pcq_tap_pdu(pcq_pdu *p)
 {
     const rpc_pdu *pdu = &p->pdu;
-    tapped_call *tapped = &p->pdu.tapped;
+    call_tap_data *tapped = &p->pdu.tapped;
     state_handle *handle = rpc_pdu_get_handle(&p->pdu);
 
     if (pdu->is_garbled) {
@@ -684,7 +684,7 @@ static void pcq_tap_pdu(pcq_pdu *p)
     if (pdu->opnum == OPNUM_QueryCounterData) {
         rpc_pdu_add_timing(pdu, handle, "");
     }
-    if (!tapped_wanted()) {
+    if (!call_tap_is_wanted()) {
         return;
     }
     tapped->request_code = p->call->request.code;
@@ -832,8 +832,8 @@ void proto_register_pcq(void)
     handles_register();
     samples_register();
     names_file_register(&pref_names_file);
-    tapped_add(register_tap(TAPPED_NAME));
-    register_tap(TAPPED_SETUP_NAME);
+    call_tap_add(register_tap(CALL_TAP_NAME));
+    register_tap(SETUP_TAP_NAME);
     register_preferences();
 }
 

@@ -425,7 +425,7 @@ void rpc_pdu_add_timing(const rpc_pdu *pdu, state_handle *handle, const char *qu
 
 void rpc_pdu_tap(rpc_pdu *pdu, const state_handle *handle)
 {
-    tapped_call *tapped = &pdu->tapped;
+    call_tap_data *tapped = &pdu->tapped;
 
     tapped->is_response = !pdu->is_request;
     tapped->is_repeated = is_repeated(pdu);
@@ -436,7 +436,7 @@ void rpc_pdu_tap(rpc_pdu *pdu, const state_handle *handle)
     tapped->does_not_seal = rpc_connection_is_unsealed(pdu->call->connection);
     tapped->handle = handle;
     tapped->is_late = tapped->is_response && pdu->call->sample && pdu->call->sample->late;
-    tapped_hand_over(pdu->pinfo, tapped);
+    call_tap_queue(pdu->pinfo, tapped);
 }
 
 int rpc_pdu_end(rpc_pdu *pdu, proto_item *item)

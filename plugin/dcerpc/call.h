@@ -73,7 +73,7 @@ typedef struct {
     wmem_strbuf_t *about;    /* its first part */
     wmem_strbuf_t *info;     /* its second part, dropped if the stub is short */
     const char *before_info; /* between both */
-    tapped_call tapped;      /* for listeners, as far as it was read */
+    call_tap_data tapped;    /* for listeners, as far as it was read */
     counter_response answer; /* a response's values; for listeners, too */
 } rpc_pdu;
 

@@ -148,7 +148,7 @@ rpc_kept_pdu *rpc_find_kept_pdu(packet_info *pinfo, const rpc_header *header)
 }
 
 /* Keeps a copy of a call "Bind" or "Map". */
-static void keep_setup_call(packet_info *pinfo, const rpc_header *header, const tapped_call *tapped)
+static void keep_setup_call(packet_info *pinfo, const rpc_header *header, const call_tap_data *tapped)
 {
     rpc_kept_pdu *kept = wmem_new(wmem_file_scope(), rpc_kept_pdu);
 
@@ -225,7 +225,7 @@ static void add_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_he
     connection->offered = offered;
     connection->is_binding = true;
     if (first < RPC_MAPPER) {
-        keep_setup_call(pinfo, header, &(tapped_call){.operation = "Bind", .is_hkpd = first == RPC_WINREG});
+        keep_setup_call(pinfo, header, &(call_tap_data){.operation = "Bind", .is_hkpd = first == RPC_WINREG});
     }
 }
 
@@ -255,12 +255,12 @@ static void add_bind_answer(rpc_connection *connection, packet_info *pinfo, tvbu
     }
     if (first < RPC_MAPPER && connection->is_binding) {
         keep_setup_call(pinfo, header,
-                        &(tapped_call){.operation = "Bind",
-                                       .is_hkpd = first == RPC_WINREG,
-                                       .is_response = true,
-                                       .is_fault = is_nak,
-                                       .has_failed = !is_accepted,
-                                       .status = is_accepted ? 0 : reason});
+                        &(call_tap_data){.operation = "Bind",
+                                         .is_hkpd = first == RPC_WINREG,
+                                         .is_response = true,
+                                         .is_fault = is_nak,
+                                         .has_failed = !is_accepted,
+                                         .status = is_accepted ? 0 : reason});
         connection->is_binding = false;
     }
 }
@@ -297,7 +297,7 @@ static void add_map_request(packet_info *pinfo, tvbuff_t *tvb, int offset, int e
         rpc_interface interface = find_interface(&uuid);
         pending->is_mapping = interface < RPC_MAPPER;
         if (pending->is_mapping) {
-            keep_setup_call(pinfo, header, &(tapped_call){.operation = "Map", .is_hkpd = interface == RPC_WINREG});
+            keep_setup_call(pinfo, header, &(call_tap_data){.operation = "Map", .is_hkpd = interface == RPC_WINREG});
         }
     }
 }
@@ -309,10 +309,10 @@ static void add_map_answer(packet_info *pinfo, tvbuff_t *tvb, int offset, int en
 
     keep_setup_call(
         pinfo, header,
-        &(tapped_call){.operation = "Map",
-                       .is_response = true,
-                       .is_fault = is_fault,
-                       .has_failed = is_fault || (is_read && tvb_get_uint32(tvb, end - 4, header->order) != 0)});
+        &(call_tap_data){.operation = "Map",
+                         .is_response = true,
+                         .is_fault = is_fault,
+                         .has_failed = is_fault || (is_read && tvb_get_uint32(tvb, end - 4, header->order) != 0)});
 }
 
 /* --- Requests and responses -------------------------------------------------------------------------------------- */

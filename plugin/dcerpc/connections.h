@@ -7,7 +7,7 @@
 #pragma once
 
 #include "state/servers.h"
-#include "tap/tapped.h"
+#include "tap/call-tap.h"
 
 /* Stand for what was not captured. */
 #define RPC_NO_OPNUM UINT16_MAX
@@ -126,7 +126,7 @@ typedef struct {
 typedef struct {
     rpc_pdu_key key;
     bool is_setup; /* "Bind" or "Map"; else an unread_pdu of transport.c begins with it */
-    tapped_call tapped;
+    call_tap_data tapped;
 } rpc_kept_pdu;
 
 /* Keeps `kept`, which lives as long as the file, as that of the packet's PDU. Changes: its key. */

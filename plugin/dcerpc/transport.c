@@ -189,7 +189,7 @@ typedef struct {
  * fault is seen. Returns the query. Changes: `late`. */
 static const sealed_query *learn_sealed(unread_pdu *pdu, unsigned flags)
 {
-    const tapped_call *tapped = &pdu->kept.tapped;
+    const call_tap_data *tapped = &pdu->kept.tapped;
     sealed_query *query = pdu->connection->sealed_query;
     bool is_request = !tapped->is_response, opens = flags & RPC_OPENS, closes = is_request && flags & RPC_CLOSES;
 
@@ -213,12 +213,12 @@ static const sealed_query *learn_sealed(unread_pdu *pdu, unsigned flags)
 /* Fills what listeners get of a PDU whose call is not known. Changes: learns from it, if its operation uses a query. */
 static void fill_sealed_call(unread_pdu *pdu, const rpc_pending_call *pending)
 {
-    tapped_call *tapped = &pdu->kept.tapped;
+    call_tap_data *tapped = &pdu->kept.tapped;
     unsigned flags = pdu->operation->flags;
     bool returns_data = tapped->is_response && !tapped->is_fault && flags & RPC_RETURNS;
     uint32_t size = returns_data ? count_returned_bytes(pending) : 0;
 
-    tapped->sealed = (tapped_sealed){
+    tapped->sealed = (call_tap_sealed){
         .connection = pdu->connection,
         .size = pending->size[tapped->is_response],
         .sample_size = flags & RPC_SAMPLES ? size : 0,
@@ -233,7 +233,7 @@ static void fill_sealed_call(unread_pdu *pdu, const rpc_pending_call *pending)
     }
     if (tapped->is_fault) {
         tapped->sealed =
-            (tapped_sealed){.connection = tapped->sealed.connection, .uses_query = tapped->sealed.uses_query};
+            (call_tap_sealed){.connection = tapped->sealed.connection, .uses_query = tapped->sealed.uses_query};
     } else {
         tapped->is_late = pdu->late != NULL;
         tapped->subject = &pdu->connection;
@@ -269,13 +269,13 @@ static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, cons
         return;
     }
     unread_pdu *pdu = wmem_new0(wmem_file_scope(), unread_pdu);
-    tapped_call *tapped = &pdu->kept.tapped;
+    call_tap_data *tapped = &pdu->kept.tapped;
     pdu->interface = pending->interface;
     pdu->operation = operation;
     pdu->connection = connection;
     pdu->protocol = call ? call->protocol : perflib;
     pdu->lock = is_garbled ? NULL : what;
-    *tapped = (tapped_call){
+    *tapped = (call_tap_data){
         .is_hkpd = call ? call->protocol != perflib : pending->interface == RPC_WINREG,
         .is_response = is_response,
         .is_fault = is_fault,
@@ -288,8 +288,8 @@ static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, cons
         .server = connection->server,
         .handle = call ? call->handle : NULL,
         .unread = is_fault     ? NULL
-                  : is_garbled ? TAPPED_NOISE
-                               : TAPPED_CUT,
+                  : is_garbled ? UNREAD_GARBLED
+                               : UNREAD_CUT,
     };
     if (call == NULL) {
         fill_sealed_call(pdu, pending);
@@ -338,7 +338,7 @@ static proto_item *show_sealed_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree
 static void show_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
                        const unread_pdu *pdu)
 {
-    const tapped_call *tapped = &pdu->kept.tapped;
+    const call_tap_data *tapped = &pdu->kept.tapped;
     const char *name = text_fault(pinfo->pool, tapped->status);
     proto_item *item = proto_tree_add_item(tree, pdu->protocol->proto, tvb, at, MAX(header->size, FAULT_SIZE), ENC_NA);
 
@@ -357,7 +357,7 @@ static void show_unread_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
 {
     const unread_pdu *pdu = (const unread_pdu *)kept;
     proto_item *item = tree ? tree->last_child : NULL;
-    tapped_call tapped = kept->tapped;
+    call_tap_data tapped = kept->tapped;
 
     if (tapped.is_fault) {
         show_fault(tvb, pinfo, tree, at, header, pdu);
@@ -368,7 +368,7 @@ static void show_unread_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
                    ? NULL
                    : show_sealed_pdu(tvb, pinfo, tree, at, header, pdu, given, any);
     }
-    tapped_hand_over(pinfo, &tapped);
+    call_tap_queue(pinfo, &tapped);
     expert_report report = {.pinfo = pinfo, .expert = &perflib->expert};
     rpc_report_late(&report, item, pdu->late);
 }
@@ -379,7 +379,7 @@ static void show_unread_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
 static void tap_unbound(packet_info *pinfo, const rpc_header *header)
 {
     if (header->type == PDU_REQ || header->type == PDU_RESP) {
-        tapped_hand_over_setup(pinfo, &(tapped_call){.operation = "Unbound", .is_response = header->type == PDU_RESP});
+        call_tap_queue_setup(pinfo, &(call_tap_data){.operation = "Unbound", .is_response = header->type == PDU_RESP});
     }
 }
 
@@ -398,7 +398,7 @@ static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
         if (!is_bound) {
             tap_unbound(pinfo, &header);
         } else if (kept && kept->is_setup) {
-            tapped_hand_over_setup(pinfo, &kept->tapped);
+            call_tap_queue_setup(pinfo, &kept->tapped);
         } else if (kept) {
             show_unread_pdu(tvb, pinfo, tree, at, &header, kept, &any);
         }

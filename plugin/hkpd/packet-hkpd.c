@@ -45,7 +45,7 @@ typedef struct {
     uint8_t handle[PERF_HANDLE_SIZE]; /* as the request sent it; zeros: it was not read */
     hkpd_question question;
     uint32_t room;         /* bytes of the client's buffer (lpcbData), 0 without a buffer */
-    wmem_array_t *objects; /* tapped_object: asked for by index, and absent or there again; NULL: none */
+    wmem_array_t *objects; /* call_tap_object: asked for by index, and absent or there again; NULL: none */
 } hkpd_call;
 
 /* Parameters of QueryValue and EnumValue behind the name, in either direction. */
@@ -485,9 +485,9 @@ static void find_absent_objects(hkpd_pdu *p, const state_sample *sample)
 {
     perf_table *before =
         sample->previous ? sample_get_table(sample->previous, /* is_current */ false, p->pdu.pool) : NULL;
-    wmem_array_t *objects = wmem_array_new(wmem_file_scope(), sizeof(tapped_object));
+    wmem_array_t *objects = wmem_array_new(wmem_file_scope(), sizeof(call_tap_object));
     const char *indexes = p->question.text;
-    tapped_object object;
+    call_tap_object object;
 
     while (read_title_index(&indexes, &object.title)) {
         bool was_there = before == NULL || !before->is_sound || perf_table_count_objects(before, object.title) > 0;
@@ -503,7 +503,7 @@ static void find_absent_objects(hkpd_pdu *p, const state_sample *sample)
 /* Reports objects that are missing since the sample before, or there again, and hands all missing ones to the listeners. */
 static void report_objects(hkpd_pdu *p)
 {
-    tapped_call *tapped = &p->pdu.tapped;
+    call_tap_data *tapped = &p->pdu.tapped;
 
     tapped->objects = wmem_array_get_raw(p->call->objects);
     tapped->num_objects = wmem_array_get_count(p->call->objects);
@@ -511,7 +511,7 @@ static void report_objects(hkpd_pdu *p)
         if (tapped->objects[i].is_news) {
             expert_report_add(&p->pdu.report, p->node, EI_NOT_DELIVERED, "%s: %s",
                               tapped->objects[i].is_there ? "Delivered again" : "Not delivered",
-                              tapped_object_name(p->pdu.pool, p->pdu.server, tapped->objects[i].title));
+                              call_tap_object_name(p->pdu.pool, p->pdu.server, tapped->objects[i].title));
         }
     }
 }
@@ -654,7 +654,7 @@ static void read_titles_answer(hkpd_pdu *p)
  * needed send the buffer's, that of a header alone, or 0. */
 static void set_tap_sizes(hkpd_pdu *p)
 {
-    tapped_call *tapped = &p->pdu.tapped;
+    call_tap_data *tapped = &p->pdu.tapped;
     uint32_t room = p->call->room;
     bool is_success = tapped->status == STATUS_SUCCESS, is_more = tapped->status == STATUS_MORE_DATA;
     bool is_unknown = is_more && (p->kind == ANSWER_BLOCK || p->value.size <= room);
@@ -723,7 +723,7 @@ static bool is_active(void)
 /* Adds the PDU to its series' timing, and hands it to the listeners, if it is about performance data. */
 static void hkpd_tap_pdu(hkpd_pdu *p)
 {
-    tapped_call *tapped = &p->pdu.tapped;
+    call_tap_data *tapped = &p->pdu.tapped;
     state_handle *handle = rpc_pdu_get_handle(&p->pdu);
     question_kind kind = p->question.kind;
 
@@ -736,7 +736,7 @@ static void hkpd_tap_pdu(hkpd_pdu *p)
     if (p->call->question.text) {
         rpc_pdu_add_timing(&p->pdu, handle, p->call->question.text);
     }
-    if (!tapped_wanted()) {
+    if (!call_tap_is_wanted()) {
         return;
     }
     tapped->is_hkpd = true;
@@ -771,7 +771,7 @@ static int hkpd_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto
     p.question = p.call->question;
     /* the stock function would show a garbled response as if it were true */
     if (!p.pdu.is_request && rpc_pdu_get_handle(&p.pdu) && rpc_pdu_report_garbled(&p.pdu, handler->response_begin)) {
-        tapped_hand_over(pinfo, &(tapped_call){.unread = TAPPED_NOISE});
+        call_tap_queue(pinfo, &(call_tap_data){.unread = UNREAD_GARBLED});
         return rpc_pdu_end(&p.pdu, NULL);
     }
     rpc_pdu_read_stub(&p.pdu, /* is_aloud */ false);

@@ -65,7 +65,7 @@ static void add_results(report *r, const chart_sample *sample, value_stream *val
         if (at->counter->is_text) {
             continue;
         }
-        const char *path = tapped_placed(values->pool, values->response.handle, value_stream_path(values));
+        const char *path = call_tap_placed_path(values->pool, values->response.handle, value_stream_path(values));
         perf_result result = value_stream_result(values);
         omissions_count_value(&r->verdict->omitted, values, &result);
         chart_line *line = path ? chart_line_find_or_create(&r->lines, path) : NULL;
@@ -78,7 +78,7 @@ static void add_results(report *r, const chart_sample *sample, value_stream *val
 }
 
 /* Counts a call for all parts of the page. `data`: report. */
-static void report_count(void *data, packet_info *pinfo, const tapped_call *tapped)
+static void report_count(void *data, packet_info *pinfo, const call_tap_data *tapped)
 {
     report *r = data;
     double at = nstime_to_sec(&pinfo->abs_ts); /* frames need not be in the order of their times */
@@ -89,7 +89,7 @@ static void report_count(void *data, packet_info *pinfo, const tapped_call *tapp
     r->begin = r->first_frame == 0 ? at : MIN(r->begin, at);
     r->first_frame = r->first_frame == 0 ? pinfo->num : r->first_frame;
     r->last_frame = pinfo->num;
-    if (query && tapped_has_sample(tapped)) {
+    if (query && call_tap_has_sample(tapped)) {
         const chart_sample sample = {query, query->sampled, at};
         add_results(r, &sample, value_stream_begin(pinfo->pool, tapped->answer));
     }
@@ -438,7 +438,7 @@ static void window_begin(stat_table *t _U_)
     report_restart(&window_report);
 }
 
-static void window_count(stat_table *t _U_, packet_info *pinfo, const tapped_call *tapped)
+static void window_count(stat_table *t _U_, packet_info *pinfo, const call_tap_data *tapped)
 {
     report_count(&window_report, pinfo, tapped);
 }

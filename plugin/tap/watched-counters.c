@@ -5,7 +5,7 @@
  */
 #include "tap/watched-counters.h"
 
-#include "tap/tapped.h"
+#include "tap/call-tap.h"
 
 #include <epan/uat.h>
 #include <wsutil/report_message.h>

@@ -5,7 +5,7 @@
  */
 #include "taps/taps.h"
 
-#include "tap/tapped.h"
+#include "tap/call-tap.h"
 #include "text/value-strings.h"
 
 #include <epan/stats_tree.h>
@@ -22,18 +22,18 @@ static void tree_begin(stats_tree *tree)
 
 /* Returns the status of a response that was read. Each new node costs Wireshark a step for every other: statuses without a name, which a packet
  * chooses freely, share one. */
-static const char *get_status_name(const tapped_call *tapped)
+static const char *get_status_name(const call_tap_data *tapped)
 {
     const char *name = try_val_to_str_ext(tapped->status, &text_win32_error_ext);
 
     return tapped->is_fault ? "faults" : !tapped->has_status ? "no status" : name ? name : "other statuses";
 }
 
-/* Counts a call (`data`: tapped_call) once. An unread one that is not sealed is left out: its operation may not be known. */
+/* Counts a call (`data`: call_tap_data) once. An unread one that is not sealed is left out: its operation may not be known. */
 static tap_packet_status tree_count(stats_tree *tree, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *data,
                                     tap_flags_t flags _U_)
 {
-    const tapped_call *tapped = data;
+    const call_tap_data *tapped = data;
     bool has_status = tapped->is_response && !tapped->unread;
     const char *group = has_status ? NODE_STATUSES : tapped->is_response ? NODE_SEALED : NODE_REQUESTS;
 
@@ -47,5 +47,6 @@ static tap_packet_status tree_count(stats_tree *tree, packet_info *pinfo _U_, ep
 
 void calls_tree_register(void)
 {
-    stats_tree_register_plugin(TAPPED_NAME, TAPPED_NAME, "Performance Counter Calls", 0, tree_count, tree_begin, NULL);
+    stats_tree_register_plugin(CALL_TAP_NAME, CALL_TAP_NAME, "Performance Counter Calls", 0, tree_count, tree_begin,
+                               NULL);
 }

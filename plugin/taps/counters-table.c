@@ -81,7 +81,7 @@ static counter_row *find_or_create_counter(const char *path)
  * response, and another counter with the same path: they are counted as omitted. */
 static void count_value(stat_table *t, value_stream *stream, const char *path)
 {
-    path = tapped_placed(stream->pool, stream->response.handle, path);
+    path = call_tap_placed_path(stream->pool, stream->response.handle, path);
     counter_row *row = stream->at.counter->is_text ? NULL : find_or_create_counter(path);
 
     if (row == NULL || row->response == counted.responses || !value_stream_is_same_counter(stream, &row->whose)) {
@@ -99,9 +99,9 @@ static void count_value(stat_table *t, value_stream *stream, const char *path)
     }
 }
 
-static void counters_count(stat_table *t, packet_info *pinfo, const tapped_call *tapped)
+static void counters_count(stat_table *t, packet_info *pinfo, const call_tap_data *tapped)
 {
-    if (tapped_has_sample(tapped)) {
+    if (call_tap_has_sample(tapped)) {
         value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
         counted.responses++;
         while (value_stream_next(stream)) {

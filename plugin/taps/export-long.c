@@ -46,7 +46,7 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const va
     } else {
         csv_text(head, NULL);
     }
-    csv_text(head, tapped_placed(stream->pool, handle, stream->computer));
+    csv_text(head, call_tap_placed_path(stream->pool, handle, stream->computer));
     export->answer_size = head->len;
 }
 
@@ -121,7 +121,7 @@ static void write_long_row(long_export *export, value_stream *stream)
 }
 
 /* Writes the values of a response whose paths the user asked for, also if it is no sample. Other calls and second responses have none. */
-static void long_count(void *data, packet_info *pinfo, const tapped_call *tapped)
+static void long_count(void *data, packet_info *pinfo, const call_tap_data *tapped)
 {
     long_export *export = data;
 

@@ -12,7 +12,7 @@
 static void write_names(void *data)
 {
     output_task *task = data;
-    GString *text = tapped_names();
+    GString *text = call_tap_names();
 
     if (text) {
         output_whole(&task->file, text);

@@ -7,7 +7,7 @@
 
 /* --- Counting ---------------------------------------------------------------------------------------------------- */
 
-void omissions_count_call(omissions *o, const tapped_call *tapped)
+void omissions_count_call(omissions *o, const call_tap_data *tapped)
 {
     const counter_response *answer = tapped->answer;
 
@@ -20,7 +20,7 @@ void omissions_count_call(omissions *o, const tapped_call *tapped)
         return;
     }
     o->any_decoded = true;
-    o->samples += tapped_has_sample(tapped) && tapped->counters > 0;
+    o->samples += call_tap_has_sample(tapped) && tapped->counters > 0;
     if (answer) {
         o->counts[OMITTED_ORPHANS] += answer->handle == NULL;
         o->counts[OMITTED_MALFORMED] += answer->handle && answer->sample == NULL;

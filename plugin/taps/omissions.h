@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "tap/tapped.h"
+#include "tap/call-tap.h"
 
 /* X(NAME, sentence before the number, what to do or where to look). The last four are of values. Without the third a row below a table says it,
  * and no warning. Why calls bring no data, -z pcq,summary says. */
@@ -39,7 +39,7 @@ typedef struct {
 } omissions;
 
 /* Counts a call, its values excepted. Repeated responses are not counted. */
-void omissions_count_call(omissions *o, const tapped_call *tapped);
+void omissions_count_call(omissions *o, const call_tap_data *tapped);
 
 /* Returns true for a value that has no result because its counter or type is not known. */
 static inline bool is_untyped_result(const perf_result *result)

@@ -320,7 +320,7 @@ static ws_stat_started start_task(const char *argument, void *user)
             drop_temporary(&task->file);
         }
         started = !task->file.failed &&
-                  output_listen(TAPPED_NAME, task, filter, reset_task, task_count_call, statistic->draw);
+                  output_listen(CALL_TAP_NAME, task, filter, reset_task, task_count_call, statistic->draw);
     }
     g_strfreev(parts);
     WS_STAT_STARTED(started);

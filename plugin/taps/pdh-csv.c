@@ -188,7 +188,7 @@ static void add_cell(documents *d, document *doc, value_stream *stream, const pe
 }
 
 /* Adds what ValidateCounters refused as columns that stay blank, as typeperf has them. Changes: creates the query's document. */
-static void add_refused(documents *d, packet_info *pinfo, const tapped_call *tapped)
+static void add_refused(documents *d, packet_info *pinfo, const call_tap_data *tapped)
 {
     for (uint32_t i = 0; tapped->handle && i < tapped->num_identifiers; i++) {
         const char *path = refusals_find_path(pinfo->pool, tapped, i, &(bool){false});
@@ -200,9 +200,9 @@ static void add_refused(documents *d, packet_info *pinfo, const tapped_call *tap
 
 /* Adds a call to its query's document: a sample as a row of all values but texts, and bases, which only divide others; a counter that was refused
  * as a blank column. */
-static void documents_add(documents *d, packet_info *pinfo, const tapped_call *tapped)
+static void documents_add(documents *d, packet_info *pinfo, const call_tap_data *tapped)
 {
-    if (!tapped_has_sample(tapped)) {
+    if (!call_tap_has_sample(tapped)) {
         add_refused(d, pinfo, tapped);
         return;
     }
@@ -305,7 +305,7 @@ static void csv_reset(void *data)
     export->documents = documents_new(&export->task.omitted);
 }
 
-static void csv_count(void *data, packet_info *pinfo, const tapped_call *tapped)
+static void csv_count(void *data, packet_info *pinfo, const call_tap_data *tapped)
 {
     documents_add(((csv_export *)data)->documents, pinfo, tapped);
 }
@@ -415,7 +415,7 @@ static void list_all(void)
     for (unsigned i = 0; i < all->len; i++) {
         list_document(g_ptr_array_index(all, i));
     }
-    GString *names = tapped_names();
+    GString *names = call_tap_names();
     if (names) {
         list_object(objects.frame, NULL, "text/plain", g_strdup("pcq_names"), names);
     }
@@ -423,11 +423,11 @@ static void list_all(void)
     objects_reset();
 }
 
-/* Adds a call to the documents. The first list of which a call comes is filled, others are not. `list`: Wireshark's; `call`: tapped_call. */
+/* Adds a call to the documents. The first list of which a call comes is filled, others are not. `list`: Wireshark's; `call`: call_tap_data. */
 static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
                                      tap_flags_t flags _U_)
 {
-    const tapped_call *tapped = call;
+    const call_tap_data *tapped = call;
 
     if (objects.list == NULL) {
         objects.list = list;
@@ -455,5 +455,5 @@ void export_objects_register(void)
 {
     register_shutdown_routine(report_no_calls);
     objects.tap = register_export_object(proto_get_id_by_filter_name("pcq"), objects_add, objects_reset);
-    tapped_add(objects.tap);
+    call_tap_add(objects.tap);
 }

@@ -20,7 +20,7 @@
 /* --- One response ------------------------------------------------------------------------------------------------ */
 
 /* Adds a refusal of which kind, path and status are known; without a path nothing. */
-static void add_refusal(wmem_array_t *to, wmem_allocator_t *pool, const tapped_call *tapped, refusal found)
+static void add_refusal(wmem_array_t *to, wmem_allocator_t *pool, const call_tap_data *tapped, refusal found)
 {
     enum { ACCESS_DENIED = 5 };
     bool is_call = found.kind == REFUSED_CALL;
@@ -44,7 +44,7 @@ static void add_refusal(wmem_array_t *to, wmem_allocator_t *pool, const tapped_c
 }
 
 /* Adds blocks with an error in place of values, and countersets without an instance if it is known which. Needs: a sample. */
-static void add_blocks(wmem_array_t *to, wmem_allocator_t *pool, const tapped_call *tapped)
+static void add_blocks(wmem_array_t *to, wmem_allocator_t *pool, const call_tap_data *tapped)
 {
     value_stream *stream = value_stream_begin(pool, tapped->answer);
 
@@ -61,7 +61,7 @@ static void add_blocks(wmem_array_t *to, wmem_allocator_t *pool, const tapped_ca
     }
 }
 
-const char *refusals_find_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number, bool *is_assumed)
+const char *refusals_find_path(wmem_allocator_t *pool, const call_tap_data *tapped, uint32_t number, bool *is_assumed)
 {
     enum { ALREADY_EXISTS = 183 }; /* the query has it already: that is no refusal */
     const perf_identifier *identifier = &tapped->identifiers[number];
@@ -73,7 +73,7 @@ const char *refusals_find_path(wmem_allocator_t *pool, const tapped_call *tapped
     return value_format_identifier_path(pool, tapped->server, machine, identifier, is_assumed);
 }
 
-wmem_array_t *refusals_find(wmem_allocator_t *pool, const tapped_call *tapped)
+wmem_array_t *refusals_find(wmem_allocator_t *pool, const call_tap_data *tapped)
 {
     wmem_array_t *found = wmem_array_new(pool, sizeof(refusal));
 
@@ -87,14 +87,14 @@ wmem_array_t *refusals_find(wmem_allocator_t *pool, const tapped_call *tapped)
     if (tapped->has_failed) {
         add_refusal(found, pool, tapped,
                     (refusal){REFUSED_CALL, .path = tapped->operation, .status = tapped->status,
-                              .is_usual = tapped_is_usual_failure(tapped)});
+                              .is_usual = call_tap_is_usual_failure(tapped)});
     }
-    if (tapped_has_sample(tapped)) {
+    if (call_tap_has_sample(tapped)) {
         add_blocks(found, pool, tapped);
     }
-    for (uint32_t i = 0; tapped_has_sample(tapped) && i < tapped->num_objects; i++) {
+    for (uint32_t i = 0; call_tap_has_sample(tapped) && i < tapped->num_objects; i++) {
         if (!tapped->objects[i].is_there) {
-            const char *name = tapped_object_name(pool, tapped->server, tapped->objects[i].title);
+            const char *name = call_tap_object_name(pool, tapped->server, tapped->objects[i].title);
             add_refusal(found, pool, tapped, (refusal){REFUSED_OBJECT, .path = name});
         }
     }
@@ -104,10 +104,10 @@ wmem_array_t *refusals_find(wmem_allocator_t *pool, const tapped_call *tapped)
 /* --- The list ---------------------------------------------------------------------------------------------------- */
 
 /* Counts a refusal in the row of its path, error, server and client. Changes: creates the row, as of this packet. */
-static void add_to_list(refusals *list, packet_info *pinfo, const tapped_call *tapped, const refusal *found)
+static void add_to_list(refusals *list, packet_info *pinfo, const call_tap_data *tapped, const refusal *found)
 {
     const char *client = address_to_str(pinfo->pool, &pinfo->dst);
-    const char *path = tapped_placed(pinfo->pool, tapped->handle, found->path);
+    const char *path = call_tap_placed_path(pinfo->pool, tapped->handle, found->path);
     const char *key = wmem_strdup_printf(pinfo->pool, "%s %s %s %s", tapped->server->text, client, found->error, path);
     refusal *row = g_hash_table_lookup(list->by_key, key);
 
@@ -131,7 +131,7 @@ static void add_to_list(refusals *list, packet_info *pinfo, const tapped_call *t
     row->count++;
 }
 
-void refusals_count(refusals *list, packet_info *pinfo, const tapped_call *tapped)
+void refusals_count(refusals *list, packet_info *pinfo, const call_tap_data *tapped)
 {
     wmem_array_t *found = refusals_find(pinfo->pool, tapped);
 
@@ -177,7 +177,7 @@ static void refusals_table_begin(stat_table *t _U_)
     refusals_clear(&table_list);
 }
 
-static void refusals_table_count(stat_table *t _U_, packet_info *pinfo, const tapped_call *tapped)
+static void refusals_table_count(stat_table *t _U_, packet_info *pinfo, const call_tap_data *tapped)
 {
     refusals_count(&table_list, pinfo, tapped);
 }

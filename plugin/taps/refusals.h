@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "tap/tapped.h"
+#include "tap/call-tap.h"
 
 typedef enum {
     REFUSED_COUNTER,   /* ValidateCounters: the server did not add it */
@@ -24,7 +24,7 @@ typedef struct {
     const char *error; /* name; "no instances" or "not delivered" if it has no number */
     const char *description;
     uint32_t status; /* Win32 error, or status of a fault; 0: the error has no number */
-    bool is_usual;   /* a call's: tapped_is_usual_failure() */
+    bool is_usual;   /* a call's: call_tap_is_usual_failure() */
 
     /* of a list's row alone */
     const char *client;
@@ -36,10 +36,10 @@ typedef struct {
 
 /* Returns the path of an identifier that ValidateCounters was to add and the server refused; NULL for any other. `number`: from 0, in
  * `identifiers`. Changes: sets `*is_assumed` if it is. */
-const char *refusals_find_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number, bool *is_assumed);
+const char *refusals_find_path(wmem_allocator_t *pool, const call_tap_data *tapped, uint32_t number, bool *is_assumed);
 
 /* Returns the refusals of a response, an array of refusal in `pool`, in this order: counters, the call, blocks, objects. A request has none. */
-wmem_array_t *refusals_find(wmem_allocator_t *pool, const tapped_call *tapped);
+wmem_array_t *refusals_find(wmem_allocator_t *pool, const call_tap_data *tapped);
 
 /* The list. Begins as zeros. */
 typedef struct {
@@ -50,7 +50,7 @@ typedef struct {
 } refusals;
 
 /* Counts all refusals of a call. A repeated response has none. */
-void refusals_count(refusals *list, packet_info *pinfo, const tapped_call *tapped);
+void refusals_count(refusals *list, packet_info *pinfo, const call_tap_data *tapped);
 
 /* Frees the rows. Changes: the list is empty and may be used again. */
 void refusals_clear(refusals *list);

@@ -166,12 +166,12 @@ static void table_reset(stat_tap_table *shown)
     }
 }
 
-/* Counts a call (`call`: tapped_call). `listener`: only the newest fills the table: sharkd leaves listeners behind after a request that failed. */
+/* Counts a call (`call`: call_tap_data). `listener`: only the newest fills the table: sharkd leaves listeners behind after a request that failed. */
 static tap_packet_status table_count(void *listener, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
                                      tap_flags_t flags _U_)
 {
     stat_table *t = (stat_table *)((const stat_data_t *)listener)->stat_tap_data;
-    const tapped_call *tapped = call;
+    const call_tap_data *tapped = call;
 
     if (!is_table_there(t) || (t->listener && t->listener != listener)) {
         return TAP_PACKET_DONT_REDRAW;
@@ -208,7 +208,7 @@ void stat_table_register(stat_table *t)
     t->in_window = true; /* a window looks at the columns before it asks for the table */
     t->ui.fields = make_fields(t);
     t->ui.group = REGISTER_PACKET_STAT_GROUP_UNSORTED; /* Wireshark 4.0 has no menu for REGISTER_STAT_GROUP_GENERIC */
-    t->ui.tap_name = TAPPED_NAME;
+    t->ui.tap_name = CALL_TAP_NAME;
     t->ui.packet_func = table_count;
     t->ui.nparams = 1;
     t->ui.params = &filter;

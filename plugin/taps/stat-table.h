@@ -32,7 +32,7 @@ struct stat_table {
     const table_column *columns;
     bool takes_paths;             /* paths may stand in the place of a filter: then `omitted.paths` is not NULL */
     void (*begin)(stat_table *t); /* forgets all that was counted */
-    void (*count)(stat_table *t, packet_info *pinfo, const tapped_call *tapped); /* not for repeated responses */
+    void (*count)(stat_table *t, packet_info *pinfo, const call_tap_data *tapped); /* not for repeated responses */
     void (*fill)(stat_table *t); /* adds all rows behind the last packet */
 
     /* stat-table.c's own, but `omitted` */

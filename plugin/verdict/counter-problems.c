@@ -42,7 +42,7 @@ static bool check_empty_set(const problem_counter *to, const char *path)
 }
 
 /* Counts refusals by their kind. Failed calls are judge.c's, and an empty counterset is no problem: neither counts. */
-static void count_refusals(const problem_counter *to, packet_info *pinfo, const tapped_call *tapped)
+static void count_refusals(const problem_counter *to, packet_info *pinfo, const call_tap_data *tapped)
 {
     static const problem_kind kinds[] = {[REFUSED_COUNTER] = PROBLEM_REFUSED,
                                          [REFUSED_BLOCK] = PROBLEM_BLOCK_FAILED,
@@ -60,10 +60,10 @@ static void count_refusals(const problem_counter *to, packet_info *pinfo, const 
 }
 
 /* Stores the identifiers that a ValidateCounters response accepts or refuses, with its frame, for is_harmless(). */
-static void count_identifiers(const problem_counter *to, const packet_info *pinfo, const tapped_call *tapped)
+static void count_identifiers(const problem_counter *to, const packet_info *pinfo, const call_tap_data *tapped)
 {
     for (uint32_t i = 0; tapped->adds && tapped->is_response && i < tapped->num_identifiers; i++) {
-        const refused_identifier refused = {tapped_identifier_key(tapped, i), pinfo->num};
+        const refused_identifier refused = {call_tap_identifier_key(tapped, i), pinfo->num};
         if (tapped->identifiers[i].status == 0) {
             wmem_map_insert(to->v->accepted, wmem_memdup(to->v->memory, &refused.key, sizeof refused.key),
                             GUINT_TO_POINTER(pinfo->num));
@@ -74,7 +74,7 @@ static void count_identifiers(const problem_counter *to, const packet_info *pinf
 }
 
 /* Counts values of a sample of which something is assumed, or whose type is not known. */
-static void count_values(const problem_counter *to, packet_info *pinfo, const tapped_call *tapped)
+static void count_values(const problem_counter *to, packet_info *pinfo, const call_tap_data *tapped)
 {
     value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
 
@@ -97,19 +97,19 @@ static char *format_object_key(wmem_allocator_t *pool, const verdict_query *quer
 }
 
 /* Stores the query that got each object of HKEY_PERFORMANCE_DATA first, for format_rights_question(). */
-static void count_objects(const problem_counter *to, packet_info *pinfo, const tapped_call *tapped)
+static void count_objects(const problem_counter *to, packet_info *pinfo, const call_tap_data *tapped)
 {
     const perf_table *table = tapped->answer->table;
 
     for (uint32_t i = 0; to->query->is_hkpd && i < table->num_groups; i++) {
-        const char *name = tapped_object_name(pinfo->pool, tapped->server, table->groups[i].key);
+        const char *name = call_tap_object_name(pinfo->pool, tapped->server, table->groups[i].key);
         if (!wmem_map_contains(to->v->delivered, format_object_key(pinfo->pool, to->query, name))) {
             wmem_map_insert(to->v->delivered, format_object_key(to->v->memory, to->query, name), to->query);
         }
     }
 }
 
-void problems_count(verdict *v, verdict_query *query, packet_info *pinfo, const tapped_call *tapped)
+void problems_count(verdict *v, verdict_query *query, packet_info *pinfo, const call_tap_data *tapped)
 {
     enum { FILE_NOT_FOUND = 2 };
     problem_counter to = {v, query};
@@ -126,7 +126,7 @@ void problems_count(verdict *v, verdict_query *query, packet_info *pinfo, const 
         add_problem(&to, PROBLEM_NAMES, pinfo, NULL, 0);
     }
     query->has_titles |= is_titles && tapped->status == 0 && !tapped->is_damaged;
-    if (tapped_has_sample(tapped)) {
+    if (call_tap_has_sample(tapped)) {
         bool is_absent = query->problems[PROBLEM_NOT_DELIVERED].shown.last == pinfo->num;
         query->absences += is_absent && !query->is_absent;
         query->is_absent = is_absent;
@@ -172,7 +172,7 @@ static counter_problem sum_problems(const verdict_monitor *monitor, problem_kind
 
 /* Returns "CLIENT gets it: may this account read it?" if the first query of all that got the object from this server
  * is another client's or account's, and never lacked an object; else NULL. Accounts count only if both are known.
- * `name`: an object of HKEY_PERFORMANCE_DATA, as tapped_object_name() has it. */
+ * `name`: an object of HKEY_PERFORMANCE_DATA, as call_tap_object_name() has it. */
 static const char *format_rights_question(const verdict *v, const verdict_monitor *monitor, const char *name)
 {
     const verdict_query *own = monitor->first,

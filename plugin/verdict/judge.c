@@ -360,7 +360,7 @@ void verdict_judge_for_display(verdict *v)
     g_ptr_array_sort(v->monitors, compare_monitors);
 }
 
-const verdict_query *verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
+const verdict_query *verdict_count(verdict *v, packet_info *pinfo, const call_tap_data *tapped)
 {
     verdict_query *query = monitors_count(v, pinfo, tapped);
 

@@ -21,7 +21,7 @@ static GSList *verdicts; /* verdict, all */
 /* --- Whose a call is ---------------------------------------------------------------------------------------------- */
 
 /* Returns true if the call belongs to one query or question. Openings and lists of titles belong to the peers instead. */
-static bool is_of_query(const tapped_call *tapped)
+static bool is_of_query(const call_tap_data *tapped)
 {
     bool is_question = !tapped->is_hkpd || ((tapped->subject || tapped->brings_data) && !tapped->asks_titles);
 
@@ -29,13 +29,13 @@ static bool is_of_query(const tapped_call *tapped)
 }
 
 /* Returns the name of the registry value that is asked for; "": PerflibV2, or not known. */
-static const char *format_value_name(const tapped_call *tapped)
+static const char *format_value_name(const call_tap_data *tapped)
 {
     return tapped->is_hkpd && tapped->subject ? tapped->subject : "";
 }
 
 /* Returns the key of a call's query: if sealed its connection, else handle, client and question; without a query server, client and account. */
-static const char *format_query_key(packet_info *pinfo, const tapped_call *tapped)
+static const char *format_query_key(packet_info *pinfo, const call_tap_data *tapped)
 {
     const char *client = address_to_str(pinfo->pool, tapped->is_response ? &pinfo->dst : &pinfo->src);
 
@@ -51,7 +51,7 @@ static const char *format_query_key(packet_info *pinfo, const tapped_call *tappe
 }
 
 /* Stores the name that the client gives the server, with query and peers. Until a handle has it, it is in small letters: they become capitals. */
-static void learn_server_name(const verdict *v, verdict_query *query, const tapped_call *tapped)
+static void learn_server_name(const verdict *v, verdict_query *query, const call_tap_data *tapped)
 {
     enum { MOST = 40 };
     const char *machine = tapped->handle ? tapped->handle->machine : tapped->is_hkpd ? NULL : tapped->server->called;
@@ -67,7 +67,7 @@ static void learn_server_name(const verdict *v, verdict_query *query, const tapp
 }
 
 /* Returns the call's query, created with its first call. */
-static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const tapped_call *tapped)
+static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const call_tap_data *tapped)
 {
     const char *key = format_query_key(pinfo, tapped), *place = tapped->handle ? tapped->handle->place : NULL;
     verdict_query *query = wmem_map_lookup(v->by_key, key);
@@ -98,21 +98,21 @@ static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const ta
 /* --- Calls -------------------------------------------------------------------------------------------------------- */
 
 /* Returns the size of the counter data that a response brings, sealed or not; 0: it is no sample. */
-static uint32_t count_data_bytes(const tapped_call *tapped)
+static uint32_t count_data_bytes(const call_tap_data *tapped)
 {
     return tapped->answer && tapped->answer->sample && tapped->handle ? tvb_reported_length(tapped->answer->tvb)
                                                                       : tapped->sealed.sample_size;
 }
 
-static bool asks_for_data(const tapped_call *tapped)
+static bool asks_for_data(const call_tap_data *tapped)
 {
     return tapped->brings_data || tapped->sealed.takes_sample || strcmp(tapped->operation, "QueryCounterData") == 0;
 }
 
-/* Returns the outcome of a response. Usual failures (tapped_is_usual_failure()) are not CALL_FAILED. */
-static call_outcome find_outcome(const tapped_call *tapped)
+/* Returns the outcome of a response. Usual failures (call_tap_is_usual_failure()) are not CALL_FAILED. */
+static call_outcome find_outcome(const call_tap_data *tapped)
 {
-    if (tapped->has_failed && !tapped_is_usual_failure(tapped)) {
+    if (tapped->has_failed && !call_tap_is_usual_failure(tapped)) {
         return CALL_FAILED;
     }
     if (!asks_for_data(tapped)) {
@@ -125,13 +125,13 @@ static call_outcome find_outcome(const tapped_call *tapped)
     return tapped->is_probe ? CALL_PROBE : tapped->answer || tapped->is_damaged || is_cut ? CALL_DAMAGED : CALL_EMPTY;
 }
 
-static uint32_t get_request_frame(const tapped_call *tapped)
+static uint32_t get_request_frame(const call_tap_data *tapped)
 {
     return tapped->sealed.request_frame ? tapped->sealed.request_frame : tapped->request_frame;
 }
 
 /* Returns the waiting request that a response answers, of several in one packet the first; NULL: none. */
-static monitor_call *find_request(const verdict *v, const tapped_call *tapped)
+static monitor_call *find_request(const verdict *v, const call_tap_data *tapped)
 {
     uint32_t frame = tapped->is_response ? get_request_frame(tapped) : 0;
     monitor_call *found = NULL;
@@ -148,7 +148,7 @@ static monitor_call *find_request(const verdict *v, const tapped_call *tapped)
 }
 
 /* Adds a call to the verdict's, with what its request says, or, if that was not captured, its response. Returns it, until the next one is added. */
-static monitor_call *add_call(verdict *v, verdict_query *query, const packet_info *pinfo, const tapped_call *tapped)
+static monitor_call *add_call(verdict *v, verdict_query *query, const packet_info *pinfo, const call_tap_data *tapped)
 {
     double now = nstime_to_sec(&pinfo->abs_ts);
     uint32_t subject = wmem_strong_hash((const uint8_t *)&tapped->request_code, sizeof tapped->request_code);
@@ -182,7 +182,7 @@ static void forget_failures(const verdict *v, const monitor_call *success)
 }
 
 /* Fills outcome, times, size and clocks of a call by its response. Needs: the call's request, as far as captured, and its connection. */
-static void take_response(monitor_call *call, const packet_info *pinfo, const tapped_call *tapped)
+static void take_response(monitor_call *call, const packet_info *pinfo, const call_tap_data *tapped)
 {
     const uint64_t epoch_1970 = 116444736000000000;
     const verdict_connection *connection = call->connection;
@@ -225,7 +225,7 @@ static void count_sample(verdict_query *query, const monitor_call *call)
 
 /* Counts a PDU: a new call, or the response of `call`, a request that waits. */
 static void count_call(verdict *v, verdict_query *query, monitor_call *call, const packet_info *pinfo,
-                       const tapped_call *tapped)
+                       const call_tap_data *tapped)
 {
     query->is_marked |= tapped->is_late;
     call = call ? call : add_call(v, query, pinfo, tapped);
@@ -253,7 +253,7 @@ uint32_t query_closed_frame(const verdict_query *query)
 
 /* Takes number, handle and counters of a query from its call. Needs: a handle. `asked_for` changes with each call up to the first sample. Calls
  * without a query have the first handle's number and opening, and the newest one's closing. */
-static void count_handle(verdict_query *query, const tapped_call *tapped)
+static void count_handle(verdict_query *query, const call_tap_data *tapped)
 {
     if (query->number == 0) {
         query->number = tapped->handle->number;
@@ -268,14 +268,14 @@ static void count_handle(verdict_query *query, const tapped_call *tapped)
     query->counters = tapped->has_counters ? tapped->counters : query->counters;
     if (query->samples <= tapped->is_response) {
         query->asked_for = tapped->is_hkpd ? g_str_hash(format_value_name(tapped)) | 1
-                           : tapped->epoch ? tapped_asked_for(tapped)
+                           : tapped->epoch ? call_tap_counters_hash(tapped)
                                            : query->asked_for;
     }
 }
 
 /* Counts sealed queries that are open, and hashes what they ask for: sizes of requests that change counters stand for the counters. A connection's
  * first request, the opening, has no size there: it is longer by its verification trailer. */
-static void count_sealed(verdict_query *query, const packet_info *pinfo, const tapped_call *tapped)
+static void count_sealed(verdict_query *query, const packet_info *pinfo, const call_tap_data *tapped)
 {
     bool opens = g_str_has_prefix(tapped->operation, "Open"), closes = g_str_has_prefix(tapped->operation, "Close");
 
@@ -292,13 +292,13 @@ static void count_sealed(verdict_query *query, const packet_info *pinfo, const t
 }
 
 /* Returns true if a call is about performance counters: PerflibV2, or a key of performance data. */
-static bool is_about_counters(const tapped_call *tapped)
+static bool is_about_counters(const call_tap_data *tapped)
 {
     return !tapped->is_hkpd || tapped->handle || tapped->sealed.uses_query ||
            g_str_has_prefix(tapped->operation, "OpenHKP");
 }
 
-verdict_query *monitors_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
+verdict_query *monitors_count(verdict *v, packet_info *pinfo, const call_tap_data *tapped)
 {
     omissions_count_call(&v->omitted, tapped);
     bool is_unread = tapped->unread && !tapped->sealed.uses_query && !tapped->is_fault && !tapped->handle;

@@ -69,7 +69,7 @@ typedef struct {
 
 /* A counter that ValidateCounters refused. */
 typedef struct {
-    uint64_t key;   /* tapped_identifier_key() */
+    uint64_t key;   /* call_tap_identifier_key() */
     uint32_t frame; /* of the response */
 } refused_identifier;
 
@@ -163,7 +163,7 @@ typedef struct {
     GPtrArray *queries;              /* verdict_query, in the order of their first calls */
     GArray *calls;                   /* monitor_call, in the order of their requests */
     wmem_map_t *by_key;              /* key of a call, see format_query_key() -> verdict_query */
-    wmem_map_t *accepted;            /* tapped_identifier_key() -> frame in which the server accepted it last */
+    wmem_map_t *accepted;            /* call_tap_identifier_key() -> frame in which the server accepted it last */
     wmem_map_t *delivered;           /* address of a server and name of an object -> first verdict_query that got it */
     GPtrArray *monitors;             /* verdict_monitor, as of the last judgement */
     omissions omitted;
@@ -174,7 +174,7 @@ typedef struct {
 void verdict_restart(verdict **place);
 
 /* Counts a request or response. Returns its query, created with its first call; NULL: not about performance counters, not read, or repeated. */
-verdict_query *monitors_count(verdict *v, packet_info *pinfo, const tapped_call *tapped);
+verdict_query *monitors_count(verdict *v, packet_info *pinfo, const call_tap_data *tapped);
 
 /* Returns the frame that closed the query; 0: none did. */
 uint32_t query_closed_frame(const verdict_query *query);
@@ -224,7 +224,7 @@ bool timing_find(verdict_monitor *monitor);
 /* --- counter-problems.c ------------------------------------------------------------------------------------------- */
 
 /* Counts problems that a request or response states of counters and values. Needs: monitors_count() counted it. Changes: the query's problems. */
-void problems_count(verdict *v, verdict_query *query, packet_info *pinfo, const tapped_call *tapped);
+void problems_count(verdict *v, verdict_query *query, packet_info *pinfo, const call_tap_data *tapped);
 
 /* Adds a finding to the monitor for each problem that does harm. Needs: monitors_join() made it. */
 void problems_find(const verdict *v, verdict_monitor *monitor);
@@ -233,7 +233,7 @@ void problems_find(const verdict *v, verdict_monitor *monitor);
 
 /* Counts a request or response. Returns its query, created with its first call; NULL: not about performance counters, not read, or repeated. Needs:
  * the order of the capture. */
-const verdict_query *verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped);
+const verdict_query *verdict_count(verdict *v, packet_info *pinfo, const call_tap_data *tapped);
 
 /* Makes the monitors of what was counted, and their findings. Changes: frees the monitors and findings of the judgement before. */
 void verdict_judge(verdict *v);

@@ -5,7 +5,7 @@
  */
 #include "verdict/steps.h"
 
-#include "tap/tapped.h"
+#include "tap/call-tap.h"
 #include "taps/output.h"
 #include "text/text.h"
 
@@ -635,7 +635,7 @@ static tap_packet_status steps_see_setup(void *data _U_, packet_info *pinfo, epa
                                          tap_flags_t flags _U_)
 {
     enum { ABSTRACT_SYNTAX = 1 }; /* [C706] p_provider_reason_t */
-    const tapped_call *tapped = call;
+    const call_tap_data *tapped = call;
     const verdict_moment now = now_of(pinfo);
     bool is_map = strcmp(tapped->operation, "Map") == 0;
     verdict_connection *connection = find_message_connection(pinfo, !tapped->is_response);
@@ -769,7 +769,7 @@ void steps_watch(void)
     output_listen("tcp", &taps[0], NULL, steps_reset, steps_see_tcp, NULL);
     output_listen("smb2", &taps[1], NULL, NULL, steps_see_smb2, NULL);
     output_listen("ntlmssp", &taps[2], NULL, NULL, steps_see_ntlm, NULL);
-    output_listen(TAPPED_SETUP_NAME, &taps[3], NULL, NULL, steps_see_setup, NULL);
+    output_listen(SETUP_TAP_NAME, &taps[3], NULL, NULL, steps_see_setup, NULL);
     output_listen("frame", &taps[4], filter, NULL, steps_see_fields, NULL);
     g_free(filter);
 }

@@ -348,7 +348,7 @@ static void summary_reset(void *data)
     verdict_restart(&((summary *)data)->verdict);
 }
 
-static void summary_count(void *data, packet_info *pinfo, const tapped_call *tapped)
+static void summary_count(void *data, packet_info *pinfo, const call_tap_data *tapped)
 {
     verdict_count(((summary *)data)->verdict, pinfo, tapped);
 }
@@ -375,7 +375,7 @@ static void begin_table(stat_table *t)
     verdict_restart(&((verdict_table *)t)->verdict);
 }
 
-static void count_for_table(stat_table *t, packet_info *pinfo, const tapped_call *tapped)
+static void count_for_table(stat_table *t, packet_info *pinfo, const call_tap_data *tapped)
 {
     verdict_count(((verdict_table *)t)->verdict, pinfo, tapped);
 }

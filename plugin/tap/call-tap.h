@@ -1,7 +1,7 @@
-/* tapped.h
+/* call-tap.h
  * What statistics and exports are handed of each call, of either protocol.
  *
- * The packet code fills a tapped_call on the stack and hands it over; without a listener nothing is kept, and nothing is
+ * The packet code fills a call_tap_data on the stack and hands it over; without a listener nothing is kept, and nothing is
  * formatted before a listener asks for it.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
@@ -12,11 +12,11 @@
 #include "values/value-stream.h"
 
 /* Name of the tap for calls. */
-#define TAPPED_NAME "pcq"
+#define CALL_TAP_NAME "pcq"
 
 /* Name of the tap for "Bind" and "Map", which bring a client to an interface; only verdict/ counts them. Set are
  * `operation`, `is_hkpd`, `is_response`; of responses `has_failed`, `is_fault`, `status` (Bind: provider_reject_reason_t). */
-#define TAPPED_SETUP_NAME "pcq_setup"
+#define SETUP_TAP_NAME "pcq_setup"
 
 /* A sealed call, beside its operation, direction, server and time. */
 typedef struct {
@@ -28,14 +28,14 @@ typedef struct {
     bool is_empty;          /* a response without the data that the operation returns: a size probe, or a failure */
     bool uses_query;        /* the operation opens, uses or closes a handle */
     bool takes_sample;      /* the operation asks for counter data */
-} tapped_sealed;
+} call_tap_sealed;
 
 /* HKEY_PERFORMANCE_DATA: an object that was asked for by its title index, and that a sample does not have; or has again. */
 typedef struct {
     uint32_t title; /* title index */
     bool is_there;  /* the sample has the object */
     bool is_news;   /* `is_there` was otherwise in the answer before */
-} tapped_object;
+} call_tap_object;
 
 /* A PDU. Members that were not read are zeros. */
 typedef struct {
@@ -61,7 +61,7 @@ typedef struct {
     bool has_counters; /* a response says how many counters the query has, or the objects of HKEY_PERFORMANCE_DATA */
     uint32_t counters;
     uint32_t failed; /* blocks of the answer with an error instead of values */
-    const tapped_object *objects;
+    const call_tap_object *objects;
     uint32_t num_objects;
     state_server *server;
     const state_handle *handle;         /* NULL without one */
@@ -73,53 +73,53 @@ typedef struct {
     uint32_t request_code; /* of QueryCounterSetRegistrationInfo; of a sealed key what stands for the question */
     const counter_response *answer; /* NULL without performance data */
     const char *unread;             /* why the call could not be read, and what would help; NULL: it was read */
-    tapped_sealed sealed;           /* zeros of a call that is not sealed */
-} tapped_call;
+    call_tap_sealed sealed;         /* zeros of a call that is not sealed */
+} call_tap_data;
 
 /* Returns true for a failed call that is nobody's problem: a client that browses learns that nothing is there, or a handle cannot be closed. */
-bool tapped_is_usual_failure(const tapped_call *tapped);
+bool call_tap_is_usual_failure(const call_tap_data *tapped);
 
 /* Returns true for a response with counter data of a known query or handle. One that came twice has no sample. */
-static inline bool tapped_has_sample(const tapped_call *tapped)
+static inline bool call_tap_has_sample(const call_tap_data *tapped)
 {
     return tapped->answer && tapped->answer->sample && tapped->answer->handle;
 }
 
 /* Returns a path that is unique among servers: "PATH (192.0.2.20)" in `pool` if another server was called by the same name before, else `path`
  * itself. `handle`, `path`: may be NULL. */
-const char *tapped_placed(wmem_allocator_t *pool, const state_handle *handle, const char *path);
+const char *call_tap_placed_path(wmem_allocator_t *pool, const state_handle *handle, const char *path);
 
 /* Returns the text of a names file with what the capture's servers sent, to be freed; NULL: they sent nothing. */
-GString *tapped_names(void);
+GString *call_tap_names(void);
 
 /* Returns a number for the set of counters that a query has at the call: equal for equal sets, never 0. Needs: `epoch`. */
-unsigned tapped_asked_for(const tapped_call *tapped);
+unsigned call_tap_counters_hash(const call_tap_data *tapped);
 
 /* Returns a key for an identifier and the call's server, to find it again in another call that adds it. `number`: from 0, in `identifiers`. */
-uint64_t tapped_identifier_key(const tapped_call *tapped, uint32_t number);
+uint64_t call_tap_identifier_key(const call_tap_data *tapped, uint32_t number);
 
 /* Returns the name of an object of HKEY_PERFORMANCE_DATA: "Processor (238)", or "#238" if its title is not known. */
-const char *tapped_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title);
+const char *call_tap_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title);
 
-/* Adds a tap that gets each call. Called twice: for TAPPED_NAME and for export objects. */
-void tapped_add(int tap_id);
+/* Adds a tap that gets each call. Called twice: for CALL_TAP_NAME and for export objects. */
+void call_tap_add(int tap_id);
 
 /* Returns true if a listener is on any tap that was added. Without one, nothing need be formatted. */
-bool tapped_wanted(void);
+bool call_tap_is_wanted(void);
 
 /* Gives a call "Bind" or "Map" to its listeners. Needs: what `tapped` points to holds as long as the packet. */
-void tapped_hand_over_setup(packet_info *pinfo, const tapped_call *tapped);
+void call_tap_queue_setup(packet_info *pinfo, const call_tap_data *tapped);
 
 /* Gives a call to the listeners, as copies of `tapped` and of its answer. Needs: `unread`, or `operation` and `server`; all else that `tapped`
  * points to holds as long as the packet. */
-void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped);
+void call_tap_queue(packet_info *pinfo, const call_tap_data *tapped);
 
 /* Reasons for `unread` of a call that no key would open. */
-#define TAPPED_NOISE \
+#define UNREAD_GARBLED \
     "What its decryption gave is noise: packets before it were not captured, or NTLM goes through SPNEGO " \
     "(dcerpc.auth_type == 9), of which Wireshark opens the first call alone"
 
-#define TAPPED_CUT \
+#define UNREAD_CUT \
     "The answer was cut short when it was captured (frame.cap_len < frame.len), or its parts were not put together " \
     "(-o tcp.desegment_tcp_streams:TRUE -o dcerpc.desegment_dcerpc:TRUE -o dcerpc.reassemble_dcerpc:TRUE)"
 

@@ -1,9 +1,9 @@
-/* tapped.c
+/* call-tap.c
  * What statistics and exports are handed of each call.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "tap/tapped.h"
+#include "tap/call-tap.h"
 
 #include "names/names.h"
 #include "state/metadata.h"
@@ -14,24 +14,24 @@
 static int taps[2]; /* that get each call */
 static unsigned num_taps;
 
-void tapped_add(int tap_id)
+void call_tap_add(int tap_id)
 {
     ws_assert(num_taps < G_N_ELEMENTS(taps));
     taps[num_taps++] = tap_id;
 }
 
-bool tapped_wanted(void)
+bool call_tap_is_wanted(void)
 {
     return have_tap_listener(taps[0]) || have_tap_listener(taps[1]);
 }
 
-void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped)
+void call_tap_queue(packet_info *pinfo, const call_tap_data *tapped)
 {
     ws_assert(tapped->unread || (tapped->operation && tapped->server));
-    if (!tapped_wanted()) {
+    if (!call_tap_is_wanted()) {
         return;
     }
-    tapped_call *copy = wmem_memdup(pinfo->pool, tapped, sizeof *tapped);
+    call_tap_data *copy = wmem_memdup(pinfo->pool, tapped, sizeof *tapped);
     if (tapped->answer) {
         copy->answer = wmem_memdup(pinfo->pool, tapped->answer, sizeof *tapped->answer);
     }
@@ -42,27 +42,27 @@ void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped)
     }
 }
 
-void tapped_hand_over_setup(packet_info *pinfo, const tapped_call *tapped)
+void call_tap_queue_setup(packet_info *pinfo, const call_tap_data *tapped)
 {
     static int setup_tap; /* 0: not looked up, or not registered */
 
-    setup_tap = setup_tap ? setup_tap : find_tap_id(TAPPED_SETUP_NAME);
+    setup_tap = setup_tap ? setup_tap : find_tap_id(SETUP_TAP_NAME);
     if (have_tap_listener(setup_tap)) {
         tap_queue_packet(setup_tap, pinfo, wmem_memdup(pinfo->pool, tapped, sizeof *tapped));
     }
 }
 
-const char *tapped_placed(wmem_allocator_t *pool, const state_handle *handle, const char *path)
+const char *call_tap_placed_path(wmem_allocator_t *pool, const state_handle *handle, const char *path)
 {
     return path && handle && handle->place ? wmem_strdup_printf(pool, "%s (%s)", path, handle->place) : path;
 }
 
-GString *tapped_names(void)
+GString *call_tap_names(void)
 {
     return names_file_text();
 }
 
-bool tapped_is_usual_failure(const tapped_call *tapped)
+bool call_tap_is_usual_failure(const call_tap_data *tapped)
 {
     enum { NOT_FOUND = 1168, RESOURCE_LANG_NOT_FOUND = 1815, WMI_INSTANCE_NOT_FOUND = 4201 };
     bool is_nothing = tapped->status == NOT_FOUND || tapped->status == RESOURCE_LANG_NOT_FOUND ||
@@ -71,12 +71,12 @@ bool tapped_is_usual_failure(const tapped_call *tapped)
     return (tapped->handle == NULL && is_nothing) || g_str_has_prefix(tapped->operation, "Close");
 }
 
-unsigned tapped_asked_for(const tapped_call *tapped)
+unsigned call_tap_counters_hash(const call_tap_data *tapped)
 {
     return MAX(tapped->epoch->hash, 1);
 }
 
-uint64_t tapped_identifier_key(const tapped_call *tapped, uint32_t number)
+uint64_t call_tap_identifier_key(const call_tap_data *tapped, uint32_t number)
 {
     const perf_identifier *identifier = &tapped->identifiers[number];
     unsigned hash = query_identifier_hash(identifier) ^ g_direct_hash(tapped->server);
@@ -84,7 +84,7 @@ uint64_t tapped_identifier_key(const tapped_call *tapped, uint32_t number)
     return (uint64_t)hash << 32 | identifier->counter_id;
 }
 
-const char *tapped_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title)
+const char *call_tap_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title)
 {
     const char *label = metadata_label(pool, server, metadata_title_key(title));
 
