@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 
 TOP = Path(__file__).resolve().parent.parent
-# What the tests share: helpers, stories, and what a module has for another's
+# What the tests share: helpers, scenarios, and what a module has for another's
 sys.path += [str(TOP / 'test' / 'lib'), str(TOP / 'test' / 'tools'), *sorted({str(p.parent) for p in (TOP / 'test').glob('*/test_*.py')})]
 
 from forks import Forks  # noqa: E402
@@ -219,28 +219,28 @@ def compare_experts(frame, messages, where, chat=(), is_cut=False, is_fault=Fals
         assert frame.malformed == is_cut, '%s: malformed: %s' % (where, frame.malformed)
 
 
-def compare_scene(frames, scene):
-    """Every message of a scene, and that no other frame shows a wire field."""
-    assert scene.frames, '%s: nothing to compare' % scene.name
-    for number, messages in scene.frames.items():
-        where = '%s frame %d' % (scene.name, number)
+def compare_scenario(frames, scenario):
+    """Every message of a scenario, and that no other frame shows a wire field."""
+    assert scenario.frames, '%s: nothing to compare' % scenario.name
+    for number, messages in scenario.frames.items():
+        where = '%s frame %d' % (scenario.name, number)
         assert number in frames, where + ': not in the capture'
         shown = frames[number].wire
         for message in messages:
-            shown = compare_message(shown, message, scene.capture.frames[number - 1][1],
+            shown = compare_message(shown, message, scenario.capture.frames[number - 1][1],
                                     '%s %s opnum %d' % (where, message.kind, message.opnum))
         assert not shown, '%s: %d fields too many: %s' % (where, len(shown), brief(shown[:6]))
     for number, frame in frames.items():
-        assert number in scene.frames or not frame.wire, '%s frame %d: unexpected %s' % (
-            scene.name, number, brief(frame.wire[:4]))
+        assert number in scenario.frames or not frame.wire, '%s frame %d: unexpected %s' % (
+            scenario.name, number, brief(frame.wire[:4]))
 
 
-def compare_scene_experts(frames, scene):
-    assert set(scene.frames) <= set(frames), '%s: not in the capture: %s' % (scene.name, set(scene.frames) - set(frames))
+def compare_scenario_experts(frames, scenario):
+    assert set(scenario.frames) <= set(frames), '%s: not in the capture: %s' % (scenario.name, set(scenario.frames) - set(frames))
     for number, frame in frames.items():
-        messages = scene.frames.get(number, [])
-        compare_experts(frame, messages, '%s frame %d' % (scene.name, number), scene.chat, number in scene.capture.cut,
-                        number in scene.capture.faults)
+        messages = scenario.frames.get(number, [])
+        compare_experts(frame, messages, '%s frame %d' % (scenario.name, number), scenario.chat, number in scenario.capture.cut,
+                        number in scenario.capture.faults)
 
 
 # What the older tsharks read at each start, in half of its time, and no test looks at: names of makers, ports and
@@ -375,23 +375,23 @@ def passes(request):
 
 @pytest.fixture
 def shown(tshark, tmp_path):
-    """shown(scene) -> its frames"""
-    def show(scene, *args, **kw):
-        path = tmp_path / ((re.sub(r'\W+', '-', scene.name) or 'scene') + '.pcap')
-        return tshark.pdml(scene.write(path), *scene.options, *args, **kw)
+    """shown(scenario) -> its frames"""
+    def show(scenario, *args, **kw):
+        path = tmp_path / ((re.sub(r'\W+', '-', scenario.name) or 'scenario') + '.pcap')
+        return tshark.pdml(scenario.write(path), *scenario.options, *args, **kw)
     return show
 
 
 @pytest.fixture(scope='session')
 def read(tshark):
-    """read(name, make) -> (Scene, its frames), each committed capture dissected once; test_order.py compares two passes with one"""
+    """read(name, make) -> (Scenario, its frames), each committed capture dissected once; test_order.py compares two passes with one"""
     seen = {}
 
     def get(name, make):
         if name not in seen:
-            scene = make()
-            scene.name = name
+            scenario = make()
+            scenario.name = name
             path = TOP / 'test' / 'pcaps' / 'plain' / (name + '.pcap')
-            seen[name] = scene, tshark.pdml(path, *scene.options)
+            seen[name] = scenario, tshark.pdml(path, *scenario.options)
         return seen[name]
     return get

@@ -13,9 +13,9 @@ import subprocess
 import pytest
 
 from conftest import TOP, TSHARK
-from gen import hkpd_scene, stubs
-from gen.scene import Scene, tcp_line
-from gen.story import Server, ask, begin, counter, frames_of, learn, memory, multiple, run, seconds, single, story, unseen, whole_session
+from gen import hkpd_scenario, stubs
+from gen.scenario import Scenario, tcp_line
+from gen.scripted import Server, ask, begin, counter, frames_of, learn, memory, multiple, run, seconds, single, capture_talk, unseen, whole_session
 from gen.every_type import every_type, together
 from series import RAW_COUNTS, compare_pdh, long_rows, pdh_rows, series, table, unit_of
 from test_order import sharkd  # noqa: F401 (a fixture)
@@ -25,11 +25,11 @@ FIRST_SAMPLE = 'first sample'
 
 @pytest.fixture
 def export(tshark, tmp_path):
-    """export(scene, 'csv', …) -> the text of the file"""
-    def get(scene, form, *args, query_filter='', name='out.csv'):
-        capture, out = tmp_path / 'scene.pcap', tmp_path / name
-        scene.write(capture)
-        tshark.run('-q', '-r', capture, *scene.options, '-z', 'pcq,%s,%s%s' % (form, out, query_filter and ',' + query_filter),
+    """export(scenario, 'csv', …) -> the text of the file"""
+    def get(scenario, form, *args, query_filter='', name='out.csv'):
+        capture, out = tmp_path / 'scenario.pcap', tmp_path / name
+        scenario.write(capture)
+        tshark.run('-q', '-r', capture, *scenario.options, '-z', 'pcq,%s,%s%s' % (form, out, query_filter and ',' + query_filter),
                    *args)
         return out.read_bytes().decode('utf-8')
     return get
@@ -44,24 +44,24 @@ def failing(tshark, *args):
 @functools.cache
 def all_types():
     types = every_type(False)
-    scene, c = begin(Server([types], clock=seconds(9)), types)
+    scenario, c = begin(Server([types], clock=seconds(9)), types)
     run(c, together(types, 6)[0], 4)
-    return scene
+    return scenario
 
 
 def small(samples=3):
     s = single('Small', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Things', lambda at, k: 1000 + 10 * at.number))
-    scene, c = begin(Server([s]), s)
+    scenario, c = begin(Server([s]), s)
     run(c, [ask(s, 1)], samples)
-    return scene
+    return scenario
 
 
 # --- PDH-CSV ------------------------------------------------------------------------------------------------------
 
-def refused(scene):
-    """How many counters of the scene's only query were asked for and never added."""
+def refused(scenario):
+    """How many counters of the scenario's only query were asked for and never added."""
     outcomes = {}
-    for _, m in frames_of(scene, stubs.VALIDATE, 'response'):
+    for _, m in frames_of(scenario, stubs.VALIDATE, 'response'):
         identifiers = []
         for f in m.fields if m.record['parameters']['dwAdd'] else ():
             if f.name == 'pcq.counterset.guid':
@@ -75,20 +75,20 @@ def refused(scene):
 
 
 @pytest.mark.parametrize('make', [whole_session, all_types, *(
-    functools.partial(hkpd_scene.session, samples=4, **how) for how in ({}, dict(samba=True), dict(block_order='>')))],
+    functools.partial(hkpd_scenario.session, samples=4, **how) for how in ({}, dict(samba=True), dict(block_order='>')))],
     ids=['whole_session', 'all_types', 'windows', 'samba', 'big-endian'])
 def test_pdh_csv(export, make, passes):
-    scene = make()
-    assert compare_pdh(export(scene, 'csv', *passes), series(scene), refused(scene)) > 60
+    scenario = make()
+    assert compare_pdh(export(scenario, 'csv', *passes), series(scenario), refused(scenario)) > 60
 
 
 def test_the_bytes_of_a_small_file(export):
     """As typeperf writes it: the first sample of a rate is blank, six decimals, CR LF."""
-    scene = small()
-    at = [a.at.strftime('%m/%d/%Y %H:%M:%S.%f')[:-3] for a in series(scene)]
-    rates = [a.values[0].cooked for a in series(scene)]
+    scenario = small()
+    at = [a.at.strftime('%m/%d/%Y %H:%M:%S.%f')[:-3] for a in series(scenario)]
+    rates = [a.values[0].cooked for a in series(scenario)]
     assert rates[0] is None
-    assert export(scene, 'csv') == (
+    assert export(scenario, 'csv') == (
         '"(PDH-CSV 4.0) (UTC)(0)","\\\\SRV01\\Small\\Things"\r\n'
         '"%s"," "\r\n"%s","%.6f"\r\n"%s","%.6f"\r\n' % (at[0], at[1], rates[1], at[2], rates[2]))
 
@@ -97,49 +97,49 @@ def two_queries():
     """Two handles that are asked in turns, and the answers of each."""
     sets = [single('First', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', lambda at, k: at.number)),
             single('Second', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Two', lambda at, k: 100 + at.number))]
-    scene, c = begin(Server(sets), *sets)
+    scenario, c = begin(Server(sets), *sets)
     handles = [c.query([ask(s, 1)]) for s in sets]
     for handle in handles * 3:
         c.data(handle)
-    answers = series(scene)
-    return scene, answers[0::2], answers[1::2]
+    answers = series(scenario)
+    return scenario, answers[0::2], answers[1::2]
 
 
 @pytest.mark.parametrize('name, other', [('run.csv', 'run-query-2.csv'), ('folder.d/run', 'folder.d/run-query-2'),
                                          ('folder.d/a.b.csv', 'folder.d/a.b-query-2.csv')])
 def test_a_file_for_each_query(export, tmp_path, name, other):
     """A folder's dot is none of the file's."""
-    scene, first, second = two_queries()
+    scenario, first, second = two_queries()
     (tmp_path / 'folder.d').mkdir()
-    assert compare_pdh(export(scene, 'csv', name=name), first) == 3
+    assert compare_pdh(export(scenario, 'csv', name=name), first) == 3
     assert compare_pdh((tmp_path / other).read_bytes().decode(), second) == 3
-    assert sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob('*') if p.is_file()) == sorted([name, other, 'scene.pcap'])
+    assert sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob('*') if p.is_file()) == sorted([name, other, 'scenario.pcap'])
 
 
 def test_a_filter_chooses_answers(export):
-    scene, first, second = two_queries()
+    scenario, first, second = two_queries()
     frame = first[1].frame
-    text = export(scene, 'csv', query_filter='frame.number == %d' % frame)
+    text = export(scenario, 'csv', query_filter='frame.number == %d' % frame)
     assert compare_pdh(text, first[1:2]) == 1
-    assert {r['frame'] for r in long_rows(export(scene, 'long', query_filter='frame.number == %d' % frame))} == {str(frame)}
-    assert export(scene, 'csv', query_filter='frame.number == 1') == '"(PDH-CSV 4.0) (UTC)(0)"\r\n'
-    assert long_rows(export(scene, 'long', query_filter='frame.number == 1')) == []
+    assert {r['frame'] for r in long_rows(export(scenario, 'long', query_filter='frame.number == %d' % frame))} == {str(frame)}
+    assert export(scenario, 'csv', query_filter='frame.number == 1') == '"(PDH-CSV 4.0) (UTC)(0)"\r\n'
+    assert long_rows(export(scenario, 'long', query_filter='frame.number == 1')) == []
 
 
 @pytest.mark.parametrize('make, names', [(lambda: two_queries()[0], r'SRV01-query-[12]\.csv'),
-                                         (lambda: hkpd_scene.session(samples=3), r'SRV01-hkpd-\d+\.csv'),
+                                         (lambda: hkpd_scenario.session(samples=3), r'SRV01-hkpd-\d+\.csv'),
                                          (whole_session, r'SRV01-query-\d+\.csv')], ids=['two queries', 'hkpd', 'whole'])
 def test_export_objects(tshark, tmp_path, make, names, passes):
     """A file for each handle, and what -z pcq,names writes."""
-    scene, folder = make(), tmp_path / 'objects'
-    tshark.run('-q', '-r', scene.write(tmp_path / 'scene.pcap'), *passes, '--export-objects', 'pcq,%s' % folder,
+    scenario, folder = make(), tmp_path / 'objects'
+    tshark.run('-q', '-r', scenario.write(tmp_path / 'scenario.pcap'), *passes, '--export-objects', 'pcq,%s' % folder,
                '-z', 'pcq,names,%s' % (tmp_path / 'names'))
     files = {p.name: p.read_bytes().decode() for p in folder.iterdir()}
     assert files.pop('pcq_names') == (tmp_path / 'names').read_text()
-    handles = sorted({a.key for a in series(scene)}, key=[a.key for a in series(scene)].index)
+    handles = sorted({a.key for a in series(scenario)}, key=[a.key for a in series(scenario)].index)
     assert len(files) == len(handles) and all(re.fullmatch(names, name) for name in files)
     for name, handle in zip(sorted(files), handles):
-        assert compare_pdh(files[name], [a for a in series(scene) if a.key == handle], None) >= 3
+        assert compare_pdh(files[name], [a for a in series(scenario) if a.key == handle], None) >= 3
 
 
 def objects_of(s):
@@ -154,12 +154,12 @@ def objects_of(s):
 def test_objects_again_and_again(sharkd, tmp_path):     # noqa: F811
     """Whoever frees the objects and asks again gets the same again: in any order, beside statistics, of another capture. The list
     has the first answer's packet, the host, and what it is."""
-    scene, first, second = two_queries()
-    scene.write(tmp_path / 'scene.pcap')
+    scenario, first, second = two_queries()
+    scenario.write(tmp_path / 'scenario.pcap')
     whole_session().write(tmp_path / 'other.pcap')
     s = sharkd()
     for _ in range(2):
-        s.load(tmp_path / 'scene.pcap')
+        s.load(tmp_path / 'scenario.pcap')
         for _ in range(3):
             rows, texts = objects_of(s)
             assert sorted((o['type'], o['filename']) for o in rows) == [
@@ -179,11 +179,11 @@ def test_objects_again_and_again(sharkd, tmp_path):     # noqa: F811
 def test_objects_of_odd_servers(tshark, tmp_path, server_name, is_learned):
     """A long name keeps what tells its handle; none is hidden; all are in the folder. Without names there is no file of them."""
     s = memory()
-    scene, c = begin(Server([s]))
+    scenario, c = begin(Server([s]))
     c.machine = server_name
     learn(c, *[s] * is_learned)
     run(c, [ask(s, 1)], 2)
-    tshark.run('-q', '-r', scene.write(tmp_path / 'scene.pcap'), '--export-objects', 'pcq,%s' % (tmp_path / 'objects'))
+    tshark.run('-q', '-r', scenario.write(tmp_path / 'scenario.pcap'), '--export-objects', 'pcq,%s' % (tmp_path / 'objects'))
     only, *others = sorted((tmp_path / 'objects').iterdir(), key=lambda p: p.name == 'pcq_names')
     assert [p.name for p in others] == ['pcq_names'] * is_learned
     assert only.name.endswith('-query-1.csv') and only.name[0] != '.', only.name
@@ -192,18 +192,18 @@ def test_objects_of_odd_servers(tshark, tmp_path, server_name, is_learned):
 
 
 def test_standard_output(tshark, tmp_path, export):
-    scene = small()
+    scenario = small()
     for form in 'csv', 'long':
-        text = export(scene, form)
-        done = tshark.start('-q', '-r', tmp_path / 'scene.pcap', '-z', 'pcq,%s,-' % form)
+        text = export(scenario, form)
+        done = tshark.start('-q', '-r', tmp_path / 'scenario.pcap', '-z', 'pcq,%s,-' % form)
         assert (done.returncode, done.stdout) == (0, text.encode())
 
 
 def test_rows_as_they_come(tshark):
     """Of a capture that goes on: an answer's rows are there before the next packets are."""
-    scene = small(6)
-    answers, ends, data = series(scene), [24], scene.capture.file()
-    for _, frame in scene.capture.frames:
+    scenario = small(6)
+    answers, ends, data = series(scenario), [24], scenario.capture.file()
+    for _, frame in scenario.capture.frames:
         ends.append(ends[-1] + 16 + len(frame))
     assert ends[-1] == len(data)
     child = subprocess.Popen([TSHARK, '-q', '-r', '-', '-z', 'pcq,long,-'], env=tshark.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -234,15 +234,15 @@ def test_names_that_change_places(export):
             if n == 6:
                 learn(c, s, codes=(10,))
             c.data(handle, 1 << 20)
-    scene = story(server, talk)
-    late = {a.frame for a in series(scene)[6:]}
+    scenario = capture_talk(server, talk)
+    late = {a.frame for a in series(scenario)[6:]}
     for passes in [], ['-2']:
-        rows = long_rows(export(scene, 'long', *passes))
+        rows = long_rows(export(scenario, 'long', *passes))
         answers = [a if passes or a.frame in late else a._replace(values=[v._replace(path=re.sub(
-            'Size$', '#1', re.sub('Weight$', '#2', re.sub('Growth$', '#3', v.path)))) for v in a.values]) for a in series(scene)]
+            'Size$', '#1', re.sub('Weight$', '#2', re.sub('Growth$', '#3', v.path)))) for v in a.values]) for a in series(scenario)]
         assert [r['path'] for r in rows] == [v.path for a in answers for v in a.values]
         cells = {(a.frame, v.path): v.cooked for a in answers for v in reversed(a.values)}
-        assert compare_pdh(export(scene, 'csv', *passes), answers) == sum(x is not None for x in cells.values())
+        assert compare_pdh(export(scenario, 'csv', *passes), answers) == sum(x is not None for x in cells.values())
 
 
 @pytest.mark.parametrize('ids', [(5, 5), (5, 6)], ids=['equal-ids', 'other-ids'])
@@ -253,26 +253,26 @@ def test_a_second_instance_of_a_name_beside_the_first_alone(export, ids, passes)
                  counter(2, 'PERF_LARGE_RAW_FRACTION', 'Part', lambda at, k: 30 + k, base=3),
                  counter(3, 'PERF_LARGE_RAW_BASE', None, lambda at, k: 60 + k),
                  instances=lambda n: [(i, 'twin') for i in rows[n]])
-    scene, c = begin(Server([s]), s)
+    scenario, c = begin(Server([s]), s)
     run(c, [ask(s, 1, '*'), ask(s, 2, '*'), ask(s, 1, 'twin'), ask(s, 3, 'twin')], len(rows))
-    answers = series(scene)
+    answers = series(scenario)
     second = [v.cooked for a in answers for v in a.values if v.path.endswith('#1)\\Things')]
     assert [x is None for x in second] == [True, False, True]
     # where one came or went nobody knows which is the first of them
     answers = [a if n == 2 else a._replace(values=[v._replace(cooked=None) if v.path.endswith('Things') else v for v in a.values])
                for n, a in enumerate(answers)]
-    assert compare_pdh(export(scene, 'csv', *passes), answers) == 1 + 1 + 5
+    assert compare_pdh(export(scenario, 'csv', *passes), answers) == 1 + 1 + 5
 
 
 def test_more_than_a_tree_holds(export):
     """The tree's budget is none of the export's."""
     s = multiple('Crowd', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: k),
                  instances=['i%d' % i for i in range(3000)])
-    scene, c = begin(Server([s]), s)
+    scenario, c = begin(Server([s]), s)
     run(c, [ask(s, 1, '*')], 2)
     limit = ['-o', 'gui.max_tree_items:1000']
-    assert compare_pdh(export(scene, 'csv', *limit), series(scene)) == 6000
-    assert len(long_rows(export(scene, 'long', *limit))) == 6000
+    assert compare_pdh(export(scenario, 'csv', *limit), series(scenario)) == 6000
+    assert len(long_rows(export(scenario, 'long', *limit))) == 6000
 
 
 # --- The long form ------------------------------------------------------------------------------------------------
@@ -308,8 +308,8 @@ def compare_long(text, answers, simple=True, protocol='pcq'):
 
 
 def test_long(export, passes):
-    scene = all_types()
-    answers, text = series(scene), export(scene, 'long', *passes)
+    scenario = all_types()
+    answers, text = series(scenario), export(scenario, 'long', *passes)
     assert compare_long(text, answers) > 150
     first = [r for r in long_rows(text) if r['frame'] == str(answers[0].frame)]
     assert {r['reason'] for r in first if r['counter'] == 'PERF_COUNTER_COUNTER'} == {FIRST_SAMPLE}
@@ -321,21 +321,21 @@ def awkward(count):
     names += ['counter %d' % i for i in range(len(names), count)]
     s = multiple('Set, "one"', *[counter(i, 'PERF_COUNTER_BULK_COUNT', n, lambda at, k, i=i: 1000 * at.number * i + at.number)
                                  for i, n in enumerate(names)], instances=lambda n: [(0, 'i,1'), (1, '"'), (2, 'line\nend')])
-    scene, c = begin(Server([s]), s)
+    scenario, c = begin(Server([s]), s)
     run(c, [ask(s, name='*')], 3)
-    return scene
+    return scenario
 
 
 @pytest.mark.parametrize('count', [10, 400])
 def test_awkward_names(export, count, passes):
-    scene = awkward(count)
-    assert compare_long(export(scene, 'long', *passes), series(scene), simple=False) == 2 * 3 * count
-    assert compare_pdh(export(scene, 'csv', *passes), series(scene)) == 2 * 3 * count
+    scenario = awkward(count)
+    assert compare_long(export(scenario, 'long', *passes), series(scenario), simple=False) == 2 * 3 * count
+    assert compare_pdh(export(scenario, 'csv', *passes), series(scenario)) == 2 * 3 * count
 
 
 def test_long_of_hkpd(export, passes):
-    scene = hkpd_scene.session(samples=3)
-    assert compare_long(export(scene, 'long', *passes), series(scene), simple=False, protocol='hkpd') > 60
+    scenario = hkpd_scenario.session(samples=3)
+    assert compare_long(export(scenario, 'long', *passes), series(scenario), simple=False, protocol='hkpd') > 60
 
 
 COUNTS = [2 ** 64 - 1, 2 ** 53 + 1, 0]     # the first two are no doubles
@@ -348,22 +348,22 @@ TEXTS = ['Intel(R) CPU', 'a\tb c', 'two\r\nlines', '', 'x, "y"', '\u043b\u0438\u
 def test_values_as_they_were_sent(export, kind, told, values, passes):
     """All bits of a count; a text with white space in it, or without a character, where its type says that it is one."""
     s = single('Sent', counter(1, 'PERF_COUNTER_' + kind, 'Name', values))
-    scene, c = begin(Server([s]))
+    scenario, c = begin(Server([s]))
     learn(c, s, codes=told)
     run(c, [ask(s, 1)], len(values))
-    rows = long_rows(export(scene, 'long', *passes))
+    rows = long_rows(export(scenario, 'long', *passes))
     assert [(r['raw'], r['result'], r['reason']) for r in rows] == [(str(v), '' if kind == 'TEXT' else str(v), '') for v in values]
 
 
 def test_an_answer_of_no_known_query(tshark, tmp_path):
     """Its request ends too soon, and its handle was never seen to be opened: the row says of no query."""
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [7]))
-    server, scene = Server([s]), Scene()
+    server, scenario = Server([s]), Scenario()
     hidden = unseen(server)
     early = hidden.query([ask(s, 1)], info=False)
-    c = tcp_line(scene, server, alters=lambda opnum, kind, stub: stub[:-4] if kind == 'request' else stub).client()
+    c = tcp_line(scenario, server, alters=lambda opnum, kind, stub: stub[:-4] if kind == 'request' else stub).client()
     c.data(early, 1000)
-    line, = said(tshark, tmp_path, scene.write(tmp_path / 'scene.pcap'), 'long')
+    line, = said(tshark, tmp_path, scenario.write(tmp_path / 'scenario.pcap'), 'long')
     assert 'responses of no known query or handle: 1; ' in line
     row, = long_rows((tmp_path / 'said.csv').read_bytes().decode())
     assert (row['query'], row['raw'], row['counter']) == ('', '7', '')
@@ -384,7 +384,7 @@ def test_refused_counters_have_blank_columns(tshark, tmp_path, form, passes):
             c.data(h, 1000)
             c.validate(h, [ask(s, counters[1], 'a'), ask(s, 7, 'b')])
             c.data(h, 1000)
-    capture = story(server, talk).write(tmp_path / 'a.pcap')
+    capture = capture_talk(server, talk).write(tmp_path / 'a.pcap')
     how, names = {'csv': (['-z', 'pcq,csv,%s' % (tmp_path / 'x.csv')], ('x.csv', 'x-query-2.csv')),
                   'objects': (['--export-objects', 'pcq,%s' % tmp_path], ('SRV01-query-1.csv', 'SRV01-query-2.csv'))}[form]
     tshark.run('-q', '-r', capture, *how, *passes)
@@ -400,43 +400,43 @@ def test_refused_counters_have_blank_columns(tshark, tmp_path, form, passes):
 def test_refused_blocks(export):
     """An instance that is gone: a row with the block's status and no value; no column of its own in PDH-CSV."""
     s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', [5]), instances=lambda n: [(ord(x), x) for x in ('ab', 'a', 'ab')[n]])
-    scene, c = begin(Server([s]), s)
+    scenario, c = begin(Server([s]), s)
     run(c, [ask(s, 1, 'a'), ask(s, 1, 'b')], 3)
-    rows = long_rows(export(scene, 'long'))
+    rows = long_rows(export(scenario, 'long'))
     assert [(r['instance'], r['raw'], r['result'], r['reason'], r['status']) for r in rows] == [
         ('a', '5', '5', '', '0'), ('b', '5', '5', '', '0'),
         ('a', '5', '5', '', '0'), ('b', '', '', 'ERROR_NO_DATA', '232'),
         ('a', '5', '5', '', '0'), ('b', '5', '5', '', '0')]
     assert rows[3]['path'] == '\\\\SRV01\\Comings(b)\\Size' and {r['assumed'] for r in rows} == {'0'}
-    guessed = long_rows(export(story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 1, 'b')], 3, info=False))),
+    guessed = long_rows(export(capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 1, 'b')], 3, info=False))),
                                'long'))
     assert [(r['status'], r['assumed']) for r in guessed] == [(r['status'], '1') for r in rows]
-    assert compare_pdh(export(scene, 'csv'), series(scene)) == 5
+    assert compare_pdh(export(scenario, 'csv'), series(scenario)) == 5
 
 
 # --- Damage: of captures with bad input statistics/test_books.py looks at both forms ---------------------------------
 
-def simple_packets(scene, path):
+def simple_packets(scenario, path):
     """pcapng whose packets have no time: a section, an interface, Simple Packet Blocks."""
     def block(kind, body):
         body += bytes(-len(body) % 4)
         return struct.pack('<II', kind, len(body) + 12) + body + struct.pack('<I', len(body) + 12)
     path.write_bytes(block(0x0A0D0D0A, struct.pack('<IHHq', 0x1A2B3C4D, 1, 0, -1)) + block(1, struct.pack('<HHI', 1, 0, 0)) +
-                     b''.join(block(3, struct.pack('<I', len(data)) + data) for _, data, *_ in scene.capture.frames))
+                     b''.join(block(3, struct.pack('<I', len(data)) + data) for _, data, *_ in scenario.capture.frames))
     return path
 
 
 def test_frames_without_a_time(tshark, tmp_path, passes):
     """Blank cells, not the year 1970, and no time that an answer took."""
-    scene = small()
-    capture, out, long = simple_packets(scene, tmp_path / 'scene.pcapng'), tmp_path / 'out.csv', tmp_path / 'long.csv'
+    scenario = small()
+    capture, out, long = simple_packets(scenario, tmp_path / 'scenario.pcapng'), tmp_path / 'out.csv', tmp_path / 'long.csv'
     tshark.run('-q', '-r', capture, '-z', 'pcq,csv,%s' % out, '-z', 'pcq,long,%s' % long, *passes)
     rows = pdh_rows(out.read_bytes().decode())[1:]
-    assert len(rows) == len(series(scene)) and {r[0] for r in rows} == {' '}
+    assert len(rows) == len(series(scenario)) and {r[0] for r in rows} == {' '}
     rows = long_rows(long.read_bytes().decode())
     assert {r['time'] for r in rows} == {''} and any(r['result'] for r in rows)
     row, = table(tshark, capture, 'pcq,queries', *passes)
-    assert row['Samples'] == str(len(series(scene))) and row['Interval (s)'] in ('', '0')
+    assert row['Samples'] == str(len(series(scenario))) and row['Interval (s)'] in ('', '0')
     assert {row[c] for c in ('Median SRT (s)', 'Max SRT (s)', 'Max SRT frame')} == {''}
 
 
@@ -454,9 +454,9 @@ def untyped():
     """A client that browsed before the capture begins: names and types are not in it, but of one set."""
     s = single('Known', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Here', lambda at, k: 3))
     other = single('Strange', *[counter(n, 'PERF_COUNTER_BULK_COUNT', 'There %d' % n, lambda at, k: at.number) for n in (1, 2)])
-    scene, c = begin(Server([s, other]), s)
+    scenario, c = begin(Server([s, other]), s)
     run(c, [ask(s, 1), ask(other, 1), ask(other, 2)], 3)
-    return scene
+    return scenario
 
 
 def assumed(infos=1):
@@ -466,7 +466,7 @@ def assumed(infos=1):
                counter(2, 'PERF_COUNTER_RAWCOUNT', 'There', lambda at, k: 4))
     other = single('Other', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Sure', lambda at, k: 5),
                    counter(2, 'PERF_COUNTER_RAWCOUNT', 'Sure, too', lambda at, k: 6))
-    scene, c = begin(Server([s, other]), s, other)
+    scenario, c = begin(Server([s, other]), s, other)
     handles = [c.open(), c.open()]
     c.validate(handles[0], [ask(other, 1)] if infos else [ask(other, 1), ask(other, 2)])
     for handle in handles[:infos]:
@@ -475,7 +475,7 @@ def assumed(infos=1):
     for _ in range(3):
         for handle in handles:
             c.data(handle)
-    return scene
+    return scenario
 
 
 KEYS_OF_SMB3 = ['SMB3 encrypts', '-o ntlmssp.nt_password:', '-o kerberos.file:']
@@ -497,7 +497,7 @@ SAID = {    # by each export: a bundled capture or how it is made, options, word
 @pytest.mark.parametrize('name', SAID)
 def test_what_is_left_out_is_said(tshark, tmp_path, name, passes):
     make, options, words = SAID[name]
-    capture = TOP / 'test' / 'pcaps' / (make + '.pcap') if isinstance(make, str) else make().write(tmp_path / 'scene.pcap')
+    capture = TOP / 'test' / 'pcaps' / (make + '.pcap') if isinstance(make, str) else make().write(tmp_path / 'scenario.pcap')
     for form in 'csv', 'objects', 'long':
         lines = said(tshark, tmp_path, capture, form, *options, *passes)
         assert len(lines) == bool(words)
@@ -505,7 +505,7 @@ def test_what_is_left_out_is_said(tshark, tmp_path, name, passes):
 
 
 def test_rows_of_an_assumed_counter(tshark, tmp_path, passes):
-    said(tshark, tmp_path, assumed().write(tmp_path / 'scene.pcap'), 'long', *passes)
+    said(tshark, tmp_path, assumed().write(tmp_path / 'scenario.pcap'), 'long', *passes)
     rows = long_rows((tmp_path / 'said.csv').read_bytes().decode())
     assert [(r['query'], r['assumed']) for r in rows] == [('1', '0'), ('2', '1'), ('2', '1')] * 3
     assert {r['result'] for r in rows if r['query'] == '2'} == {'3', '4'}
@@ -526,7 +526,7 @@ def test_damaged_answers_are_said(tshark, tmp_path, form, name, kinds):
                                          ('empty', ['taught no names'])])
 def test_names_that_are_not_there(tshark, tmp_path, name, words):
     """An error as ever, and why: the key that is missing, or a capture without a packet."""
-    capture = TOP / 'test' / 'pcaps' / (name + '.pcap') if name != 'empty' else Scene().write(tmp_path / 'scene.pcap')
+    capture = TOP / 'test' / 'pcaps' / (name + '.pcap') if name != 'empty' else Scenario().write(tmp_path / 'scenario.pcap')
     status, said = failing(tshark, '-q', '-r', capture, '-z', 'pcq,names,%s' % (tmp_path / 'names'))
     assert status == 1 and all(w in said for w in words), said
     assert not (tmp_path / 'names').exists()
@@ -534,17 +534,17 @@ def test_names_that_are_not_there(tshark, tmp_path, name, words):
 
 def test_each_has_its_filter(tshark, tmp_path):
     """The same statistic more than once in one run."""
-    scene, first, second = two_queries()
-    scene.write(tmp_path / 'scene.pcap')
+    scenario, first, second = two_queries()
+    scenario.write(tmp_path / 'scenario.pcap')
     asked = [x for form in ('csv', 'long') for n in (1, 2)
              for x in ('-z', 'pcq,%s,%s,pcq.query.number == %d' % (form, tmp_path / ('%s%d' % (form, n)), n))]
-    tshark.run('-q', '-r', tmp_path / 'scene.pcap', *asked, '-z', 'pcq,csv,%s' % (tmp_path / 'all'))
+    tshark.run('-q', '-r', tmp_path / 'scenario.pcap', *asked, '-z', 'pcq,csv,%s' % (tmp_path / 'all'))
     for n, answers in enumerate((first, second), 1):
         assert compare_pdh((tmp_path / ('csv%d' % n)).read_bytes().decode(), answers) == 3
         rows = long_rows((tmp_path / ('long%d' % n)).read_bytes().decode())
         assert [r['query'] for r in rows] == [str(n)] * 3
     assert compare_pdh((tmp_path / 'all').read_bytes().decode(), first) == 3
-    assert {p.name for p in tmp_path.iterdir()} == {'csv1', 'csv2', 'long1', 'long2', 'all', 'all-query-2', 'scene.pcap'}
+    assert {p.name for p in tmp_path.iterdir()} == {'csv1', 'csv2', 'long1', 'long2', 'all', 'all-query-2', 'scenario.pcap'}
 
 
 # --- Files --------------------------------------------------------------------------------------------------------
@@ -552,7 +552,7 @@ def test_each_has_its_filter(tshark, tmp_path):
 @pytest.mark.parametrize('form', ['csv', 'long', 'names'])
 def test_what_cannot_be_written(tshark, tmp_path, form):
     """It is said at once, or when it shows; what was asked for beside it is there all the same then."""
-    capture = small().write(tmp_path / 'scene.pcap')
+    capture = small().write(tmp_path / 'scenario.pcap')
     full = [] if TSHARK.endswith('.exe') else [('/dev/full', 'No space left on device')]  # Windows has no /dev
     for target, reason in [(tmp_path / 'no' / 'such.csv', 'No such file or directory'), *full]:
         done = tshark.start('-q', '-r', capture, '-z', 'pcq,%s,%s' % (form, target), '-z', 'io,phs')
@@ -567,7 +567,7 @@ def test_what_cannot_be_written(tshark, tmp_path, form):
 @pytest.mark.parametrize('form', ['csv', 'long', 'names', 'summary'])
 def test_a_folder_that_takes_nothing(tshark, tmp_path, form, how):
     """Its rights, or the disk, here a limit of a file's size: the old file stays, even if it could be written itself, and nothing beside it."""
-    capture, folder = whole_session().write(tmp_path / 'scene.pcap'), tmp_path / how
+    capture, folder = whole_session().write(tmp_path / 'scenario.pcap'), tmp_path / how
     folder.mkdir()
     (folder / 'there.json').write_text('mine')
     folder.chmod(0o555 if how == 'closed' else 0o755)
@@ -588,8 +588,8 @@ def test_a_folder_that_takes_nothing(tshark, tmp_path, form, how):
 def test_an_output_that_goes_away(tshark, tmp_path, form, shell):
     """Standard output that is full or closed; a pipe that nobody reads is no failure of ours (on Windows, whose output goes through a
     pipe, behind which nothing is seen, it may be)."""
-    whole_session().write(tmp_path / 'scene.pcap')
-    command = shell % ("%s -q -r %s -z pcq,%s,-" % (TSHARK, tmp_path / 'scene.pcap', form))
+    whole_session().write(tmp_path / 'scenario.pcap')
+    command = shell % ("%s -q -r %s -z pcq,%s,-" % (TSHARK, tmp_path / 'scenario.pcap', form))
     done = subprocess.run(['bash', '-c', command], env=tshark.env, stderr=subprocess.PIPE, timeout=60)
     failed = done.returncode == 1 and b'cannot write standard output: ' in done.stderr
     assert failed if 'head' not in shell else TSHARK.endswith('.exe') or done.returncode == 0 and b'cannot write' not in done.stderr, done
@@ -598,24 +598,24 @@ def test_an_output_that_goes_away(tshark, tmp_path, form, shell):
 @pytest.mark.parametrize('form', ['csv', 'long'])
 def test_a_file_is_replaced_whole(tshark, tmp_path, export, form):
     """Rights come from the umask, nothing else is left in the folder; of a wrong filter nothing at all."""
-    scene = small()
-    text = export(scene, form)
+    scenario = small()
+    text = export(scenario, form)
     (tmp_path / 'out.csv').write_text('old')
-    status, said = failing(tshark, '-q', '-r', tmp_path / 'scene.pcap', '-z', 'pcq,%s,%s,no such filter' % (form, tmp_path / 'out.csv'))
+    status, said = failing(tshark, '-q', '-r', tmp_path / 'scenario.pcap', '-z', 'pcq,%s,%s,no such filter' % (form, tmp_path / 'out.csv'))
     assert status != 0 and said and (tmp_path / 'out.csv').read_text() == 'old'
-    assert export(scene, form) == text
+    assert export(scenario, form) == text
     umask = os.umask(0)
     os.umask(umask)
     assert (tmp_path / 'out.csv').stat().st_mode & 0o777 == 0o666 & ~umask
-    assert sorted(os.listdir(tmp_path)) == ['out.csv', 'scene.pcap']
+    assert sorted(os.listdir(tmp_path)) == ['out.csv', 'scenario.pcap']
 
 
 def test_captures_are_not_overwritten(tshark, tmp_path):
     """Whoever forgets the file's name and gives the capture's twice: of all kinds, compressed, damaged."""
-    capture = tmp_path / 'scene.pcap'
+    capture = tmp_path / 'scenario.pcap'
     small().write(capture)
     data = capture.read_bytes()
-    for name, there in {'cut.pcap': data[:12], 'cut.nanoseconds': b'\x4d\x3c\xb2\xa1' + data[4:60], 'scene.pcap.gz': gzip.compress(data),
+    for name, there in {'cut.pcap': data[:12], 'cut.nanoseconds': b'\x4d\x3c\xb2\xa1' + data[4:60], 'scenario.pcap.gz': gzip.compress(data),
                         'cut.pcapng': b'\n\r\r\n\x1c\0\0\0\x4d\x3c\x2b\x1a\1\0\0\0'}.items():
         (tmp_path / name).write_bytes(there)
     for kind in 'pcapng', 'snoop', 'netmon2', 'ngsniffer', 'lanalyzer':

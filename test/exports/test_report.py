@@ -11,10 +11,10 @@ import pytest
 
 from conftest import TOP
 from faulty import FAULTY
-from gen.story import Server, ask, counter, learn, multiple, run, story, whole_session
+from gen.scripted import Server, ask, counter, learn, multiple, run, capture_talk, whole_session
 from series import series, table
 from healthy import HEALTHY
-from world import World
+from network import Network
 
 WITHOUT_VALUES = 'failed', 'malformed', 'no answer', 'not captured', 'without data'
 HOSTILE = '</script><img src=x onerror=alert(1)>'
@@ -28,19 +28,19 @@ def page_data(page):
 
 @pytest.fixture
 def report(tshark, tmp_path):
-    """report(scene, …) -> the page"""
-    def get(scene, *args):
-        capture, out = tmp_path / 'scene.pcap', tmp_path / 'report.html'
-        scene.write(capture)
-        tshark.run('-q', '-r', capture, *scene.options, '-z', 'pcq,report,%s' % out, *args)
+    """report(scenario, …) -> the page"""
+    def get(scenario, *args):
+        capture, out = tmp_path / 'scenario.pcap', tmp_path / 'report.html'
+        scenario.write(capture)
+        tshark.run('-q', '-r', capture, *scenario.options, '-z', 'pcq,report,%s' % out, *args)
         return out.read_text()
     return get
 
 
-def lines_of(scene):
+def lines_of(scenario):
     """{path: [(seconds, result)]} of values that have one"""
     out = {}
-    for answer in series(scene):
+    for answer in series(scenario):
         for path in dict.fromkeys(v.path for v in answer.values if not v.is_text):
             cooked = next(v.cooked for v in answer.values if v.path == path)
             if cooked is not None:
@@ -59,9 +59,9 @@ def clocks_of(data):
 
 def test_each_result_is_a_point(report, passes):
     """With all its digits; a sample of the query without one is a gap. Each list of times is there once."""
-    scene = whole_session()
-    data = page_data(report(scene, *passes))
-    lines, clocks, expected = {row[0]: row for row in data['series']}, clocks_of(data), lines_of(scene)
+    scenario = whole_session()
+    data = page_data(report(scenario, *passes))
+    lines, clocks, expected = {row[0]: row for row in data['series']}, clocks_of(data), lines_of(scenario)
     assert set(lines) == set(expected) and len(expected) > 10 and len({tuple(c) for c in data['clocks']}) == len(clocks)
     for path, points in expected.items():
         _, _, count, low, mean, high, last, _, clock, values, _ = lines[path]
@@ -82,7 +82,7 @@ def test_gaps(report):
         learn(c, gone, other)
         run(c, [ask(gone, 1, '*')], 6)
         run(c, [ask(other, 1, '*')], 3)
-    data = page_data(report(story(Server([gone, other]), talk)))
+    data = page_data(report(capture_talk(Server([gone, other]), talk)))
     values = {row[0].split('\\')[3]: row[9] for row in data['series']}
     assert values == {'Gone(always)': [0, 10, 20, 30, 40, 50], 'Gone(at times)': [1, 11, None, 41, 51], 'Other(a)': [7, 7, 7]}
 
@@ -92,7 +92,7 @@ def test_what_is_assumed(report):
     rows = [[('svc', (20, 7000)[n < 3] + n), ('svc', 100 + n), ('a', (n, 1000 + 10 * n)[n < 3])] for n in range(6)]
     s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Work/sec', lambda at, k: rows[min(at.number, 5)][k][1]),
                  instances=lambda number: [(i, name, i) for i, (name, _) in enumerate(rows[0])])
-    data = page_data(report(story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 6)))))
+    data = page_data(report(capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 6)))))
     assert [(row[0][7:].split('\\')[1], row[2], row[7]) for row in data['series']] == [('Set(svc)', 4, 4), ('Set(svc#1)', 5, 5), ('Set(a)', 4, 0)]
     assert [row[10] for row in data["series"]] == [[0, 2, 3, 2], [0, 5], []]
 
@@ -100,23 +100,23 @@ def test_what_is_assumed(report):
 def test_names_stay_text(report):
     """Of a server that calls its things as a page's markup."""
     hostile = multiple(HOSTILE, counter(1, 'PERF_COUNTER_RAWCOUNT', HOSTILE, lambda at, k: at.number), instances=(HOSTILE,))
-    page = report(story(Server([hostile]), lambda c: (learn(c, hostile), run(c, [ask(hostile, 1, '*')], 3))))
+    page = report(capture_talk(Server([hostile]), lambda c: (learn(c, hostile), run(c, [ask(hostile, 1, '*')], 3))))
     assert page_data(page)['series'][0][0].count(HOSTILE) == 3
     assert HOSTILE not in page
 
 
-def page_of(tshark, folder, scene):
-    world, out = World(), folder / 'report.html'
-    scene.story(world)
-    tshark.run('-q', '-r', world.capture.write(folder / 'scene.pcap'), *scene.options, '-z', 'pcq,report,%s' % out)
+def page_of(tshark, folder, scenario):
+    network, out = Network(), folder / 'report.html'
+    scenario.play(network)
+    tshark.run('-q', '-r', network.capture.write(folder / 'scenario.pcap'), *scenario.options, '-z', 'pcq,report,%s' % out)
     return page_data(out.read_text())
 
 
 def test_the_page_lists_what_pcq_refusals_does(tshark, report, tmp_path):
     """But for answers to who browses that there is nothing."""
-    scene = whole_session()
-    missing = page_data(report(scene))['missing']
-    rows = [list(row.values()) for row in table(tshark, tmp_path / 'scene.pcap', 'pcq,refusals', *scene.options)]
+    scenario = whole_session()
+    missing = page_data(report(scenario))['missing']
+    rows = [list(row.values()) for row in table(tshark, tmp_path / 'scenario.pcap', 'pcq,refusals', *scenario.options)]
     rows = [row for row in rows if row[4] or row[1] not in ('ERROR_NOT_FOUND', 'ERROR_RESOURCE_LANG_NOT_FOUND', 'ERROR_WMI_INSTANCE_NOT_FOUND')]
     assert {row[1] for row in rows} > {'no instances', 'ERROR_NO_DATA'}
     assert [[path, error, str(times), str(frame), words] for path, error, times, frame, words in missing] == [[*row[:4], row[6]] for row in rows]
@@ -163,10 +163,10 @@ def test_a_set_that_is_empty_now_and_then_has_no_instances_then(tshark, tmp_path
 def test_line_of_time(tshark, tmp_path, name, mark, count):
     """Of a monitor that is broken: it has these marks, no others, and a sample has one; the verdict is there as it is. Lines break at each
     sample without values."""
-    world, out, said = World(), tmp_path / 'report.html', tmp_path / 'said.json'
-    scene = FAULTY[name]
-    scene.story(world)
-    tshark.run('-q', '-r', world.capture.write(tmp_path / 'scene.pcap'), *scene.options, '-z', 'pcq,report,%s' % out, '-z', 'pcq,summary,%s' % said)
+    network, out, said = Network(), tmp_path / 'report.html', tmp_path / 'said.json'
+    scenario = FAULTY[name]
+    scenario.play(network)
+    tshark.run('-q', '-r', network.capture.write(tmp_path / 'scenario.pcap'), *scenario.options, '-z', 'pcq,report,%s' % out, '-z', 'pcq,summary,%s' % said)
     data = page_data(out.read_text())
     assert data['verdict'] == json.loads(said.read_text())
     marks = sum(marks_of(data), Counter())
@@ -203,8 +203,8 @@ def test_findings_in_plain_words(tshark, tmp_path):
 
 def test_of_nothing(tshark, tmp_path):
     """Where nothing tells the cause, what it may be stands there."""
-    world, out = World(), tmp_path / 'report.html'
-    tshark.run('-q', '-r', world.capture.write(tmp_path / 'scene.pcap'), '-z', 'pcq,report,%s' % out)
+    network, out = Network(), tmp_path / 'report.html'
+    tshark.run('-q', '-r', network.capture.write(tmp_path / 'scenario.pcap'), '-z', 'pcq,report,%s' % out)
     data = page_data(out.read_text())
     assert (data['first_frame'], data['timelines'], data['verdict']['monitors']) == (0, [], [])
     assert [note[:14] for note in data['notes']] == ['no call of Per']
@@ -212,13 +212,13 @@ def test_of_nothing(tshark, tmp_path):
 
 def test_of_a_wireshark_window(tshark, tmp_path):
     """Its line says where the page is: in the folder of downloads, where the user has one; else in the user's home."""
-    capture, out, home, scene = tmp_path / 'scene.pcap', tmp_path / 'report.html', tmp_path / 'home', whole_session()
-    scene.write(capture)
+    capture, out, home, scenario = tmp_path / 'scenario.pcap', tmp_path / 'report.html', tmp_path / 'home', whole_session()
+    scenario.write(capture)
     (home / '.config').mkdir(parents=True)
     (home / 'there').mkdir()
     for folder in home, home / 'there':
         (home / '.config' / 'user-dirs.dirs').write_text('XDG_DOWNLOAD_DIR="$HOME/there"\n' if folder != home else '')
-        done = tshark.start('-q', '-r', capture, *scene.options, '-z', 'pcq,page', '-z', 'pcq,report,%s' % out, env=dict(tshark.env, HOME=str(home)))
+        done = tshark.start('-q', '-r', capture, *scenario.options, '-z', 'pcq,page', '-z', 'pcq,report,%s' % out, env=dict(tshark.env, HOME=str(home)))
         path, = re.findall(r'^(/.*\.html) ', done.stdout.decode(), re.M)
         page, = folder.glob('*.html')
         assert path == str(page) and page_data(page.read_text()) == page_data(out.read_text())

@@ -3,11 +3,11 @@
 
 import pytest
 
-from gen import hkpd_scene
+from gen import hkpd_scenario
 from gen.model import GERMAN
-from gen.scene import Scene
-from gen.sessions import World
-from gen.story import Server, ask, counter, learn, multiple, story
+from gen.scenario import Scenario
+from gen.sessions import Network
+from gen.scripted import Server, ask, counter, learn, multiple, capture_talk
 from series import compare_pdh, long_rows, pdh_rows, series
 from test_csv import export      # noqa: F401: a fixture
 from test_sessions import add_session
@@ -22,10 +22,10 @@ def time_of(row):
 def test_both_forms_say_the_same(tshark, tmp_path, kind):
     """Queries that change between samples, instances that come and go, handles that are dealt out again, answers that were lost: what is
     true of a row of the long form (test_sessions.py) is so of a cell."""
-    world, scene = World(), Scene()
+    network, scenario = Network(), Scenario()
     for place in range(20):
-        add_session(world, scene, kind, place, place)
-    path, count = scene.write(tmp_path / 'a.pcap'), 0
+        add_session(network, scenario, kind, place, place)
+    path, count = scenario.write(tmp_path / 'a.pcap'), 0
     tshark.run('-q', '-2', '-r', path, '-z', 'pcq,long,%s' % (tmp_path / 'long'), '-z', 'pcq,csv,%s' % (tmp_path / 'out.csv'))
     queries = {}
     for row in long_rows((tmp_path / 'long').read_bytes().decode()):
@@ -74,7 +74,7 @@ def late(*codes, before=(), lcids=(0,), info=True, order=None):
         for _ in range(2):
             c.data(handle, 1 << 20)
         learn(c, s)
-    return story(Server([s], order=order), talk)
+    return capture_talk(Server([s], order=order), talk)
 
 
 LATE = {
@@ -90,20 +90,20 @@ LATE = {
 @pytest.mark.parametrize('what', LATE)
 def test_a_counter_has_one_column(export, what):
     how = dict(LATE[what])
-    scene = late(*how.pop('codes'), **how)
-    text = export(scene, 'csv', '-2')
-    assert compare_pdh(text, series(scene)) == 11
+    scenario = late(*how.pop('codes'), **how)
+    text = export(scenario, 'csv', '-2')
+    assert compare_pdh(text, series(scenario)) == 11
     assert pdh_rows(text)[0][1:] == ['\\\\SRV01\\Engine(' + i for i in (
         ['a)\\Turns/sec', 'b)\\Size', 'a)\\Size'] if 'blocks' not in what else ['a)\\Size', 'a)\\Turns/sec', 'b)\\Size'])]
 
 
 def test_titles_that_come_late(export):
     """HKEY_PERFORMANCE_DATA: the list of titles is asked for behind the samples, which hold now these objects and now those."""
-    scene = Scene('titles')
-    talk = hkpd_scene.Talk(scene)
+    scenario = Scenario('titles')
+    talk = hkpd_scenario.Talk(scenario)
     talk.open()
     for only in None, [238], [230, 232], [238], None, [2, 234]:
         talk.sample(' '.join(map(str, only)) if only else 'Global', only)
     talk.titles()
     talk.close()
-    assert compare_pdh(export(scene, 'csv', '-2'), series(scene)) > 60
+    assert compare_pdh(export(scenario, 'csv', '-2'), series(scenario)) > 60

@@ -10,9 +10,9 @@ from pathlib import Path
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from gen.damage import DAMAGE  # noqa: E402
-from gen.hkpd_scene import SESSIONS  # noqa: E402
+from gen.hkpd_scenario import SESSIONS  # noqa: E402
 from gen.pcap import PERFLIB, Rpc  # noqa: E402
-from gen.scenes import SCENES  # noqa: E402
+from gen.scenarios import SCENARIOS  # noqa: E402
 
 # session.h
 TREE_FIRST, LABELS, BACKWARD, STATISTICS = 1, 2, 4, 16
@@ -88,7 +88,7 @@ def write(folder, target, data):
 
 
 def main(folder):
-    for make in (*SCENES.values(), *DAMAGE.values(), *SESSIONS.values()):
+    for make in (*SCENARIOS.values(), *DAMAGE.values(), *SESSIONS.values()):
         with Listener() as heard:
             make()
         for data in sessions(heard.pdus):

@@ -22,11 +22,11 @@ sys.path[:0] = [str(TESTS), str(TESTS / 'protocol')]
 
 from gen import mutate  # noqa: E402
 from gen.damage import DAMAGE  # noqa: E402
-from gen.hkpd_scene import SESSIONS  # noqa: E402
-from gen.scenes import SCENES  # noqa: E402
+from gen.hkpd_scenario import SESSIONS  # noqa: E402
+from gen.scenarios import SCENARIOS  # noqa: E402
 from test_order import Sharkd, check_orders  # noqa: E402
 
-ALL = {**SCENES, **DAMAGE, **SESSIONS}
+ALL = {**SCENARIOS, **DAMAGE, **SESSIONS}
 WAYS = (['-V'], ['-2', '-V'], ['-T', 'json'], ['-2', '-T', 'json'], ['-T', 'pdml'], ['-T', 'fields', '-e', 'pcq.path', '-e',
         'pcq.cooked', '-e', 'pcq.path', '-e', 'pcq.cooked'], ['-Y', 'pcq.cooked > 90 || pcq.cooked > 90'], [])
 ORDER = 'order'     # sharkd: forward, backward, shuffled, after a reload
@@ -36,8 +36,8 @@ BAD = re.compile(r'Sanitizer|runtime error|GLib-CRITICAL|\*\* ERROR|Dissector bu
 def capture(noise):
     captures = []
     for name in noise.sample(sorted(ALL), 12):
-        scene = mutate.lying(ALL[name]().copy(), noise, noise.choice((0.01, 0.1)))
-        captures.append((mutate.damaged(scene, noise, 0.01) if noise.random() < 0.3 else scene).capture)
+        scenario = mutate.lying(ALL[name]().copy(), noise, noise.choice((0.01, 0.1)))
+        captures.append((mutate.damaged(scenario, noise, 0.01) if noise.random() < 0.3 else scenario).capture)
     return mutate.together(captures)
 
 

@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 
 from .damage import DAMAGE
-from .scenes import SCENES
+from .scenarios import SCENARIOS
 
 if __name__ == '__main__':
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent / 'pcaps' / 'plain')
     folder.mkdir(parents=True, exist_ok=True)
-    for name, make in {**SCENES, **DAMAGE}.items():
+    for name, make in {**SCENARIOS, **DAMAGE}.items():
         make().write(folder / (name + '.pcap'))

@@ -9,7 +9,7 @@ import struct
 from . import buffers, model, stubs
 from .buffers import NONE
 from .record import GAP_FIELD, Record
-from .scene import Scene, tcp_line
+from .scenario import Scenario, tcp_line
 from .server import Model
 from .stubs import CLOSE, DATA, ENUMERATE, INFO, INSTANCES, OPEN, REG_INFO, VALIDATE
 
@@ -24,7 +24,7 @@ def damage(make, name=None):
     def build(**representation):
         bench = Bench(**representation)
         make(bench)
-        return bench.scene
+        return bench.scenario
     DAMAGE[name or make.__name__.replace('_', '-')] = functools.cache(build)
     return build
 
@@ -61,15 +61,15 @@ def up_to(fields, length):
 class Bench:
     """A connection on which single calls are made, right or wrong."""
 
-    def __init__(self, scene=None, order='<', ndr64=False, **options):
-        self.scene = scene or Scene()
-        self.line = tcp_line(self.scene, Model(), order, ndr64, **options)
+    def __init__(self, scenario=None, order='<', ndr64=False, **options):
+        self.scenario = scenario or Scenario()
+        self.line = tcp_line(self.scenario, Model(), order, ndr64, **options)
         self.order, self.ndr64 = order, ndr64
         self._handle = None
 
     def another(self, **options):
         """One more connection in the same capture."""
-        return tcp_line(self.scene, Model(), self.order, self.ndr64, **options)
+        return tcp_line(self.scenario, Model(), self.order, self.ndr64, **options)
 
     def request(self, opnum, **p):
         return stubs.request(opnum, self.order, self.ndr64, **p)
@@ -228,7 +228,7 @@ def bad_06_handles(b):
 def bad_07_other_representations(b):
     """Damage in NDR64 and big-endian: a count of 2^33, a short stub."""
     for i, (order, ndr64) in enumerate((('<', True), ('>', True), ('>', False))):
-        x = Bench(b.scene, order, ndr64, client_port=51000 + i)
+        x = Bench(b.scenario, order, ndr64, client_port=51000 + i)
         if ndr64:
             x.both(INSTANCES, buffers.instances([(1, 'one')]), ('array_counts',), hides_data, max_count=1 << 33)
         x.both(ENUMERATE, [GUID], ('array_counts',), hides_data, offset=1)
@@ -348,10 +348,10 @@ def bad_11_cut_and_lost(b):
     for keep in (4, 8, 24, 70, 200, len(a) - 2):
         b.ask(DATA)
         frame = b.answer(DATA, stub=bytes(a), fields=[GAP_FIELD])
-        b.scene.capture.snap(frame, 54 + 24 + keep)
+        b.scenario.capture.snap(frame, 54 + 24 + keep)
     r = b.request(DATA, **b.parameters(DATA))
     frame = b.ask(DATA, stub=bytes(r), fields=[GAP_FIELD])
-    b.scene.capture.snap(frame, 54 + 24 + 21)
+    b.scenario.capture.snap(frame, 54 + 24 + 21)
     b.line.rpc.call_id += 1
     big = buffers.data_buffer([buffers.single_block(i) for i in range(400)], STAMP, FILETIME)
     b.ask(DATA, dwInSize=100000)
@@ -367,7 +367,7 @@ def bad_11_cut_and_lost(b):
     small.rpc.transport.to_client(pdus[:3])
     small.rpc.transport.skip(1, pdus[3])
     frame = small.rpc.transport.to_client(pdus[4:])     # Wireshark joins what is left without a word
-    b.scene.expect(frame, small.message(DATA, 'response', b'', [GAP_FIELD], None, ('malformed|array_counts|not_decrypted',)))
+    b.scenario.expect(frame, small.message(DATA, 'response', b'', [GAP_FIELD], None, ('malformed|array_counts|not_decrypted',)))
     small.rpc.call_id += 1
     small.request(ENUMERATE, b.request(ENUMERATE, szMachine=MACHINE, dwInSize=256))
     small.response(ENUMERATE, b.response(ENUMERATE, data=[GUID], in_size=256))
@@ -376,7 +376,7 @@ def bad_11_cut_and_lost(b):
 @damage
 def bad_11_reordered(b):
     """Segments out of order, put right by tshark where it is asked to."""
-    b.scene.options = ('-o', 'tcp.reassemble_out_of_order:TRUE')
+    b.scenario.options = ('-o', 'tcp.reassemble_out_of_order:TRUE')
     many = b.response(ENUMERATE, data=[GUID] * 250, in_size=256)
     for order in ((1, 0, 2), (0, 2, 1), (2, 1, 0)):
         b.ask(ENUMERATE)
@@ -544,7 +544,7 @@ def bad_29_block_size(b):
 
 @damage
 def bad_32_multi_counters(b):
-    """dwSize, dwCounters, the ids and the values tell different stories."""
+    """dwSize, dwCounters, the ids and the values tell different scenarios."""
     values = [(10, 8), (20, 4), (30, 8)]
 
     def block(ids, values, **wrong):

@@ -3,7 +3,7 @@
 
 from .buffers import NONE
 from .model import MULTIPLE, TYPES, Counter, Counterset, ENGLISH, Instance
-from .story import ask
+from .scripted import ask
 
 INSTANCES = ('left', 'right', 'middle')
 BASES = {'PERF_AVERAGE_TIMER': 911, 'PERF_AVERAGE_BULK': 911, 'PERF_RAW_FRACTION': 905, 'PERF_LARGE_RAW_FRACTION': 906,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Captures with wrong numbers where numbers matter: sizes, counts, offsets, indexes and types of a scene's messages get
+"""Captures with wrong numbers where numbers matter: sizes, counts, offsets, indexes and types of a scenario's messages get
 values that lie; and captures put together of several."""
 
 import re
@@ -29,10 +29,10 @@ def lie(noise, field, stub):
     return value % (1 << 8 * field.length)
 
 
-def lying(scene, noise, share=0.05, order='<'):
-    """The scene with that share of the leading numbers changed in every other message, at least one."""
-    frames = scene.capture.frames
-    for number, messages in scene.frames.items():
+def lying(scenario, noise, share=0.05, order='<'):
+    """The scenario with that share of the leading numbers changed in every other message, at least one."""
+    frames = scenario.capture.frames
+    for number, messages in scenario.frames.items():
         when, frame = frames[number - 1]
         frame = bytearray(frame)
         for m in messages:
@@ -45,16 +45,16 @@ def lying(scene, noise, share=0.05, order='<'):
                 data = lie(noise, f, m.stub).to_bytes(f.length, 'little' if order == '<' else 'big')
                 frame[at + f.offset:at + f.offset + f.length] = data
         frames[number - 1] = when, bytes(frame)
-    return scene
+    return scenario
 
 
 EXTREMES = (0x00, 0x01, 0x07, 0x7F, 0x80, 0xFF)
 
 
-def damaged(scene, noise, share):
-    """The scene with that share of the bytes behind the RPC headers changed, half of them to extremes."""
-    frames = scene.capture.frames
-    for number, messages in scene.frames.items():
+def damaged(scenario, noise, share):
+    """The scenario with that share of the bytes behind the RPC headers changed, half of them to extremes."""
+    frames = scenario.capture.frames
+    for number, messages in scenario.frames.items():
         when, frame = frames[number - 1]
         stub = messages[-1].stub
         at = frame.find(stub[:32]) if len(stub) >= 8 else -1
@@ -63,7 +63,7 @@ def damaged(scene, noise, share):
             if noise.random() < share:
                 data[i] = noise.choice(EXTREMES) if noise.random() < 0.5 else noise.randrange(256)
         frames[number - 1] = when, bytes(data)
-    return scene
+    return scenario
 
 
 def statistics(help_text, folder):

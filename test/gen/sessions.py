@@ -16,10 +16,10 @@ from . import buffers, stubs
 from .hkpd_block import Counter as Column
 from .hkpd_block import Instance as Row
 from .hkpd_block import Object
-from .hkpd_scene import Talk
+from .hkpd_scenario import Talk
 from .model import NAMESPACE, TYPES
-from .scene import tcp_line
-from .story import NONE, Server, ask, counter, learn, multiple, seconds
+from .scenario import tcp_line
+from .scripted import NONE, Server, ask, counter, learn, multiple, seconds
 from .stubs import CLOSE, DATA, INFO, OPEN, VALIDATE
 
 SPAN = 10 ** 12
@@ -38,7 +38,7 @@ class Thing(NamedTuple):
     instance: str
 
 
-class World:
+class Network:
     """All objects of all sessions of a capture."""
 
     def __init__(self):
@@ -186,7 +186,7 @@ def at_once(call, step):
 class Session:
     """One server, its clients' connections, and the calls of the steps. life: how often it was restarted."""
 
-    def __init__(self, world, scene, seed, address, kind='orderly', life=0):
+    def __init__(self, network, scenario, seed, address, kind='orderly', life=0):
         pick = random.Random('%d session' % seed)
         self.machine = 'SRV%d' % seed
         self.names = [self.machine] * 3 if kind != 'aliases' else [self.machine, self.machine.lower() + '.example.com', address]
@@ -195,16 +195,16 @@ class Session:
         def value(at, k, name):
             which = crowd.at(at.number)
             thing = next(x for x in which if x[2] == k)
-            return world.value(Thing('|'.join(self.names), 'Work', name, thing[1]), (seed, k), at.number)
+            return network.value(Thing('|'.join(self.names), 'Work', name, thing[1]), (seed, k), at.number)
         counters = [counter(i, DELTA, n, lambda at, k, n=n: value(at, k, n)) for i, n in COUNTERS.items()]
         self.set = multiple('Work', *counters, instances=crowd.at)
         self.set.guid = str(uuid.uuid5(NAMESPACE, self.machine))
         handles = [bytes(4) + bytes([1 + i % 2 + 2 * life]) * 16 for i in range(40)]
         self.model = Server([self.set], handles=handles if pick.random() < .5 else (), clock=seconds(MOST_TICKS))
         self.model.clock.number = life * 100
-        self.lines = [tcp_line(scene, self.model, server=address, client='10.0.0.1', client_port=50001 + i + 3 * life,
+        self.lines = [tcp_line(scenario, self.model, server=address, client='10.0.0.1', client_port=50001 + i + 3 * life,
                                port=49671 + i * (kind == 'ports'), mss=pick.choice([1440, 1440, 90])) for i in range(3)]
-        self.scene, self.queries, self.calls, self.cut = scene, {}, {}, pick.randint(0, 40)
+        self.scenario, self.queries, self.calls, self.cut = scenario, {}, {}, pick.randint(0, 40)
         if life == 0:
             learn(self.lines[0].client(self.machine), self.set)
         # nobody asks for one of several instances by their name: its block does not say which it is
@@ -243,10 +243,10 @@ class Session:
         if gone == LOST:
             tcp.skip(side, b''.join(pdus))
             return
-        first = len(self.scene.capture.frames) + 1
+        first = len(self.scenario.capture.frames) + 1
         last = (tcp.to_client if side else tcp.to_server)(pdus)
         for number in range(first, last + 1) if gone == CUT else ():
-            self.scene.capture.snap(number, 54 + (24 + self.cut) * (number == first))
+            self.scenario.capture.snap(number, 54 + (24 + self.cut) * (number == first))
 
     def do(self, step):
         call = self.calls.get(step.call)
@@ -275,7 +275,7 @@ class Session:
 
 # --- HKEY_PERFORMANCE_DATA -------------------------------------------------------------------------------------------
 
-def registry(world, scene, seed, address, left_out=()):
+def registry(network, scenario, seed, address, left_out=()):
     """Processes and their threads. left_out: samples that are not made, for shrinking."""
     first, second = 'First', 'Second'
     pick = random.Random('%d registry' % seed)
@@ -289,11 +289,11 @@ def registry(world, scene, seed, address, left_out=()):
 
     def process(at, k):
         _, name, which = crowd.at(at.number)[k]
-        return world.value(Thing(machine, 'Process', first, name), (seed, which), at.number)
+        return network.value(Thing(machine, 'Process', first, name), (seed, which), at.number)
 
     def thread(at, k):
         name, _, which = threads_of(at)[k]
-        return world.value(Thing(machine, 'Thread', second, name), (seed, which), at.number)
+        return network.value(Thing(machine, 'Thread', second, name), (seed, which), at.number)
 
     def processes(at):
         return [Row(n, i if unique != 'none' else -1) for i, n, _ in crowd.at(at.number)]
@@ -304,7 +304,7 @@ def registry(world, scene, seed, address, left_out=()):
                Object(232, 'Thread', [Column(5008, second, TYPES[DELTA], thread)],
                       lambda at: [Row(n, parent=(230, i)) for n, i, _ in threads_of(at)])]
 
-    talk = Talk(scene, objects=objects, server=address, client='10.0.0.1', system=machine)
+    talk = Talk(scenario, objects=objects, server=address, client='10.0.0.1', system=machine)
     talk.open()
     talk.titles()
     for n in range(pick.randint(3, 9)):

@@ -7,10 +7,10 @@ import random
 import pytest
 
 from gen.hkpd_block import Counter, Instance, Object
-from gen.hkpd_scene import Talk
+from gen.hkpd_scenario import Talk
 from gen.model import TYPES
-from gen.scene import SECOND, Scene, tcp_line
-from gen.story import Clock, Server, ask, counter, learn, multiple
+from gen.scenario import SECOND, Scenario, tcp_line
+from gen.scripted import Clock, Server, ask, counter, learn, multiple
 from series import long_rows
 
 BULK, POLLS = 'PERF_COUNTER_BULK_COUNT', 200
@@ -26,17 +26,17 @@ def value_of(name):
 class Pcq:
     """A server of PerflibV2 on dynamic ports."""
 
-    def __init__(self, scene):
-        self.scene, self.address = scene, '192.0.2.20'
+    def __init__(self, scenario):
+        self.scenario, self.address = scenario, '192.0.2.20'
         self.set = multiple('Set', *(counter(i, BULK, name, value_of(name)) for i, name in enumerate(RATES, 1)), instances=NAMES)
         self.start()
 
     def start(self):
-        self.model = Server([self.set], scene=self.scene, boot=self.scene.capture.now - 100 * SECOND)
+        self.model = Server([self.set], scenario=self.scenario, boot=self.scenario.capture.now - 100 * SECOND)
 
     def monitor(self, client_port, called='SRV01', learns=True, **line):
         """-> a poll"""
-        c = tcp_line(self.scene, self.model, client_port=client_port, **line).client('\\\\' + called)
+        c = tcp_line(self.scenario, self.model, client_port=client_port, **line).client('\\\\' + called)
         if learns:
             learn(c, self.set)
         h = c.query([ask(self.set, i, '*') for i in (1, 2)])
@@ -46,18 +46,18 @@ class Pcq:
 class Hkpd:
     """A server of HKEY_PERFORMANCE_DATA."""
 
-    def __init__(self, scene):
-        self.scene, self.address, self.handles = scene, '192.0.2.30', 0
+    def __init__(self, scenario):
+        self.scenario, self.address, self.handles = scenario, '192.0.2.30', 0
         self.objects = [Object(6000, 'Set', [Counter(6002 + 2 * i, name, TYPES[BULK], value_of(name), 8) for i, name in enumerate(RATES)],
                                lambda at: [Instance(x) for x in NAMES])]
         self.start()
 
     def start(self):
-        self.boot = self.scene.capture.now - 100 * SECOND
+        self.boot = self.scenario.capture.now - 100 * SECOND
 
     def monitor(self, client_port, called='SRV01', learns=True, **line):
-        talk = Talk(self.scene, objects=self.objects, server=self.address, client_port=client_port, smb=True, called=called, **line)
-        talk.clock, talk.handles = Clock(self.scene.capture, self.boot), self.handles
+        talk = Talk(self.scenario, objects=self.objects, server=self.address, client_port=client_port, smb=True, called=called, **line)
+        talk.clock, talk.handles = Clock(self.scenario.capture, self.boot), self.handles
         self.handles += 1
         talk.open()
         if learns:
@@ -65,14 +65,14 @@ class Hkpd:
         return lambda: talk.sample()
 
 
-def poll(scene, monitors, count=POLLS, lost=lambda n, monitor: False, every=SECOND):
+def poll(scenario, monitors, count=POLLS, lost=lambda n, monitor: False, every=SECOND):
     """Each monitor in turn; a poll that is lost was made, and not captured."""
     for n in range(count):
         for number, monitor in enumerate(monitors):
-            first, scene.capture.now = len(scene.capture.frames), scene.capture.now + every // len(monitors)
+            first, scenario.capture.now = len(scenario.capture.frames), scenario.capture.now + every // len(monitors)
             monitor()
             if lost(n, number):
-                del scene.capture.frames[first:]
+                del scenario.capture.frames[first:]
 
 
 def lost_at_random(share, burst=1):
@@ -83,67 +83,67 @@ def lost_at_random(share, burst=1):
 
 
 def losses(share, burst=1, clients=1):
-    def play(scene, server):
-        poll(scene, [server.monitor(50001 + i) for i in range(clients)], lost=lost_at_random(share, burst))
+    def play(scenario, server):
+        poll(scenario, [server.monitor(50001 + i) for i in range(clients)], lost=lost_at_random(share, burst))
     return play
 
 
-def restarts_of_the_client(scene, server):
+def restarts_of_the_client(scenario, server):
     for port in range(50001, 50004):
-        poll(scene, [server.monitor(port, learns=port == 50001)], 20)
+        poll(scenario, [server.monitor(port, learns=port == 50001)], 20)
 
 
-def restarts_of_the_server(scene, server):
+def restarts_of_the_server(scenario, server):
     for port in range(50001, 50004):
-        poll(scene, [server.monitor(port)], 20)
+        poll(scenario, [server.monitor(port)], 20)
         server.start()
 
 
-def behind_one_address(scene, server):
+def behind_one_address(scenario, server):
     """Three clients come from one address; one of them stops."""
     monitors = [server.monitor(50001 + i, client='198.51.100.7') for i in range(3)]
-    poll(scene, monitors, 20)
-    poll(scene, monitors[:2], 20)
+    poll(scenario, monitors, 20)
+    poll(scenario, monitors[:2], 20)
 
 
-def other_ports(scene, server):
+def other_ports(scenario, server):
     """The service has another dynamic port each time; who comes later asks for no names."""
     for n, port in enumerate((49671, 49702, 49800)):
-        poll(scene, [server.monitor(50001 + n, learns=n == 0, **dict(port=port) if isinstance(server, Pcq) else {})], 10)
+        poll(scenario, [server.monitor(50001 + n, learns=n == 0, **dict(port=port) if isinstance(server, Pcq) else {})], 10)
 
 
-def aliases(scene, server):
+def aliases(scenario, server):
     for n, name in enumerate(('SRV01', 'files.example.com', 'FILES', server.address)):
-        poll(scene, [server.monitor(50001 + n, name, learns=n == 0)], 10)
+        poll(scenario, [server.monitor(50001 + n, name, learns=n == 0)], 10)
 
 
-def address_then_name(scene, server):
+def address_then_name(scenario, server):
     for n, name in enumerate((server.address, 'SRV01')):
-        poll(scene, [server.monitor(50001 + n, name, learns=n == 0)], 10)
+        poll(scenario, [server.monitor(50001 + n, name, learns=n == 0)], 10)
 
 
 def others_lists(gone):
     """Another client asks for the names, and the answers are lost, or cut by the snapshot length."""
-    def play(scene, server):
+    def play(scenario, server):
         first = server.monitor(50001)
-        poll(scene, [first], 10)
+        poll(scenario, [first], 10)
         for n in range(3):
-            frames, before = scene.capture.frames, len(scene.capture.frames)
+            frames, before = scenario.capture.frames, len(scenario.capture.frames)
             other = server.monitor(50002 + n)
             for number in range(before + 1, len(frames) + 1):
                 if len(frames[number - 1][1]) > 500:
-                    scene.capture.snap(number, 150)
+                    scenario.capture.snap(number, 150)
             if gone:
                 del frames[before + 8:-2]
-            poll(scene, [first], 10)
+            poll(scenario, [first], 10)
             del other
     return play
 
 
-def others_calls_lost(scene, server):
+def others_calls_lost(scenario, server):
     """Three polls of another client, or what it did beside them."""
     monitors = [server.monitor(50001), server.monitor(50002, client='192.0.2.99')]
-    poll(scene, monitors, 40, lost=lambda n, monitor: monitor == 1 and n in (10, 11, 25))
+    poll(scenario, monitors, 40, lost=lambda n, monitor: monitor == 1 and n in (10, 11, 25))
 
 
 KINDS = {
@@ -162,8 +162,8 @@ ASSUMED = {}
 @pytest.mark.parametrize('kind', KINDS)
 @pytest.mark.parametrize('protocol', [Pcq, Hkpd])
 def test_ordinary_captures_keep_what_they_teach(tshark, tmp_path, protocol, kind, passes):
-    KINDS[kind](scene := Scene(), protocol(scene))
-    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)[0])
+    KINDS[kind](scenario := Scenario(), protocol(scenario))
+    rows = long_rows(tshark.run('-q', '-r', scenario.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)[0])
     assert len(rows) >= 80
     assert {(r['counterset'], r['instance'], r['counter']) for r in rows} == {('Set', i, c) for i in NAMES for c in RATES}
     seen = set()

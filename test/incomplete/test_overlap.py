@@ -5,8 +5,8 @@ is shown without a mark has to be so; what overlaps a change is marked."""
 import pytest
 
 from gen import buffers, stubs
-from gen.scene import Scene, tcp_line
-from gen.story import Server, ask, counter, learn, multiple
+from gen.scenario import Scenario, tcp_line
+from gen.scripted import Server, ask, counter, learn, multiple
 from gen.stubs import DATA, INFO, VALIDATE
 from learned import marks, read
 
@@ -32,15 +32,15 @@ class Call:
 
     def answer(self):
         frame = self.line.rpc.transport.to_client(self.line.rpc.response_pdus(self.stub, self.id))
-        self.line.scene.expect(frame, self.line.message(self.opnum, 'response', self.stub, self.record['response'], self.record))
+        self.line.scenario.expect(frame, self.line.message(self.opnum, 'response', self.stub, self.record['response'], self.record))
 
 
 class Monitor:
     """A query of three counters, which QueryCounterInfo told."""
 
-    def __init__(self, scene, **how):
+    def __init__(self, scenario, **how):
         self.set = gauges()
-        self.line = tcp_line(scene, Server([self.set]), **how)
+        self.line = tcp_line(scenario, Server([self.set]), **how)
         client = self.line.client()
         learn(client, self.set)
         self.handle = client.query([ask(self.set, i, 'a') for i in (1, 2, 3)])
@@ -88,18 +88,18 @@ CASES = {
 
 @pytest.mark.parametrize('case', CASES)
 def test_what_a_change_overlaps(tshark, tmp_path, case, two_pass):
-    scene = Scene()
+    scenario = Scenario()
     steps, *said = CASES[case]
-    Monitor(scene).run(steps)
-    assert marks(read(tshark, scene, tmp_path, two_pass=two_pass), scene) == said[two_pass]
+    Monitor(scenario).run(steps)
+    assert marks(read(tshark, scenario, tmp_path, two_pass=two_pass), scenario) == said[two_pass]
 
 
 def test_what_a_query_holds_while_it_may_change(tshark, tmp_path, two_pass):
     """The request of the last sample lists Counter 1, which the query does not hold any more: as far as is known. Before the change, and at its
     own request, all is known."""
-    scene = Scene()
-    Monitor(scene).run('R1? R1* D? D! R1!')
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    scenario = Scenario()
+    Monitor(scenario).run('R1? R1* D? D! R1!')
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
     known = {n: 'as far as is known' not in x.label for n, f in frames.items() for x in f.all('pcq.query')}
     last = [n for n in known if frames[n].all('pcq.in_size')][-1]
     assert known[last] is False and all(known[n] for n in known if n < last)

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from gen.scene import Scene
-from gen.sessions import KINDS, SPAN, Session, World, registry, steps_of, whose
+from gen.scenario import Scenario
+from gen.sessions import KINDS, SPAN, Session, Network, registry, steps_of, whose
 from series import long_rows
 
 SESSIONS, SEED = int(os.environ.get('SESSIONS', 100)), int(os.environ.get('SEED', 0))
@@ -24,22 +24,22 @@ def left_of(kind, seed, left_out):
     return [s for s in steps_of(seed, kind) if s.call not in left_out]
 
 
-def add_session(world, scene, kind, seed, place, left_out=()):
+def add_session(network, scenario, kind, seed, place, left_out=()):
     if kind == 'registry':
-        registry(world, scene, seed, address(place), left_out)
+        registry(network, scenario, seed, address(place), left_out)
         return
     for life in range(1 + (kind == 'restarts')):
-        Session(world, scene, seed, address(place), kind, life).run(left_of(kind, seed, left_out))
+        Session(network, scenario, seed, address(place), kind, life).run(left_of(kind, seed, left_out))
 
 
-def false_rows(rows, world):
+def false_rows(rows, network):
     """[(row, what is so)] of rows that say what is not so, without a mark."""
     seen, wrong = {}, []
     for row in rows:
         if not row['raw'] or int(row['raw']) < SPAN:
             continue
         raw = int(row['raw'])
-        thing = world.things[whose(raw)]
+        thing = network.things[whose(raw)]
         if row['assumed'] == '0' and row['path']:
             shown = row['server'], row['counterset'], row['counter'], re.sub(r'#\d+$', '', row['instance'].split('/')[-1])
             if any(x not in names.split('|') and x[:1] not in '#{' for x, names in zip(shown, thing)):
@@ -53,20 +53,20 @@ def false_rows(rows, world):
 
 
 @functools.lru_cache(maxsize=1)
-def world_of(kind, seeds, left_out=frozenset()):
-    """-> (World, Scene), the same for both passes"""
-    world, scene = World(), Scene()
+def network_of(kind, seeds, left_out=frozenset()):
+    """-> (World, Scenario), the same for both passes"""
+    network, scenario = Network(), Scenario()
     for place, seed in enumerate(seeds):
-        add_session(world, scene, kind, seed, place, left_out)
-    return world, scene
+        add_session(network, scenario, kind, seed, place, left_out)
+    return network, scenario
 
 
 def rows_of_sessions(tshark, tmp_path, kind, seeds, passes, left_out=frozenset()):
     """-> (false rows, rows with a true result that is not marked, rows)"""
-    world, scene = world_of(kind, seeds, left_out)
-    out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)
+    network, scenario = network_of(kind, seeds, left_out)
+    out, _ = tshark.run('-q', '-r', scenario.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)
     rows = long_rows(out)
-    return false_rows(rows, world), [r for r in rows if r['result'] and r['assumed'] == '0'], rows
+    return false_rows(rows, network), [r for r in rows if r['result'] and r['assumed'] == '0'], rows
 
 
 def shortest(tshark, tmp_path, kind, seed, passes):
@@ -98,8 +98,8 @@ def test_what_is_not_marked_is_true(tshark, tmp_path, kind, passes):
 @pytest.mark.parametrize('kind', ['orderly', 'losses', 'registry'])
 def test_info_says_what_an_export_says(tshark, tmp_path, kind):
     """Info finds its one value in the sample before without tables: result, reason and mark are those of a look at all values."""
-    (world, scene), rows, checked = world_of(kind, range(SEED, SEED + 60)), {}, 0
-    path = scene.write(tmp_path / 'a.pcap')
+    (network, scenario), rows, checked = network_of(kind, range(SEED, SEED + 60)), {}, 0
+    path = scenario.write(tmp_path / 'a.pcap')
     for row in long_rows(tshark.run('-q', '-r', path, '-z', 'pcq,long,-')[0]):
         rows.setdefault((row['frame'], re.sub(r'^\\\\[^\\]*', '', row['path'])), row)
     for number, info in tshark.info(path, '-Y', 'pcq.block || hkpd.data_block').items():

@@ -9,8 +9,8 @@ import pytest
 from gen import hostile
 from gen.buffers import NONE
 from gen.pcap import Capture
-from gen.scene import Scene, tcp_line
-from gen.story import Server, Times, answers, ask, backward, begin, counter, frames_of, gauge, learn, multiple, run, single, story
+from gen.scenario import Scenario, tcp_line
+from gen.scripted import Server, Times, answers, ask, backward, begin, counter, frames_of, gauge, learn, multiple, run, single, capture_talk
 from gen.stubs import DATA, INFO, VALIDATE
 from learned import ASSUMED, close_to, cooked, one, paths, read, read_file, truth
 
@@ -38,12 +38,12 @@ def test_a_number_that_is_shorter_than_its_type_has_no_result(tshark, tmp_path, 
     send, and calculate. No name is lost by it."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Long', lambda at, k: 1000 + 7 * at.number),
                  counter(2, 'PERF_COUNTER_COUNTER', 'Short', lambda at, k: 500 + at.number))
-    scene, c = begin(Server([s], order=backward), s)
+    scenario, c = begin(Server([s], order=backward), s)
     h = c.query([ask(s, i, 'a') for i in (1, 2)], info=False)
     for _ in range(2):
         c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    (number, message) = answers(scene)[1]
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
+    (number, message) = answers(scenario)[1]
     long, short = (v.cooked for v in reversed(message.record['values']))     # what each counter is
     assert [p.rsplit('\\')[-1] for p, _, _ in told(frames[number])] == ['Long', 'Short']
     assert told(frames[number])[0][1:] == (None, TOO_SHORT)
@@ -73,8 +73,8 @@ def test_a_number_of_another_size_than_before_is_not_compared(tshark, tmp_path, 
     s = multiple('Set', counter(2, 'PERF_COUNTER_COUNTER', 'Short', grows(5)), counter(1, 'PERF_COUNTER_BULK_COUNT', 'Long', grows(7)),
                  counter(3, 'PERF_AVERAGE_BULK', 'Average', grows(9), base=4), counter(4, 'PERF_AVERAGE_BASE', None, grows(3)))
     server = Widths([s], {1: [8, 4, 8, 8, 8], 2: [8, 8, 4, 4, 8], 3: [8] * 5, 4: [4, 4, 8, 8, 4]})
-    frames = read(tshark, scene := story(server, lambda c: (learn(c, s), run(c, [ask(s, NONE, 'a')], 5))), tmp_path, two_pass=two_pass)
-    shown = [[(cooked(x)[0] is not None, cooked(x)[1], '(assumed)' in x.label) for x in frames[n].values[:3]] for n, _ in answers(scene)[1:]]
+    frames = read(tshark, scenario := capture_talk(server, lambda c: (learn(c, s), run(c, [ask(s, NONE, 'a')], 5))), tmp_path, two_pass=two_pass)
+    shown = [[(cooked(x)[0] is not None, cooked(x)[1], '(assumed)' in x.label) for x in frames[n].values[:3]] for n, _ in answers(scenario)[1:]]
     yes, no = (True, None, False), (False, OTHER_SIZE, False)
     assert shown == [[yes, (False, TOO_SHORT, False), yes], [no, no, no], [yes, yes, yes], [no, yes, no]]
 
@@ -102,13 +102,13 @@ WHOLE = [('(a)\\Counter 1', '10', '0'), ('(b)\\Counter 1', '11', '0'), ('(b)\\Co
 @pytest.mark.parametrize('number', [2, 4, 2 ** 32 - 1])
 def test_a_number_of_blocks_that_is_not_so_ends_nothing(tshark, tmp_path, number, two_pass):
     """Only one that all of the answer bears out shows that a change was missed: later answers have their names, and are certain."""
-    s, scene = gauge(), Scene()
-    c = tcp_line(scene, Server([s], order=backward), alters=said(2, 4, 3, number)).client()
+    s, scenario = gauge(), Scenario()
+    c = tcp_line(scenario, Server([s], order=backward), alters=said(2, 4, 3, number)).client()
     h = three_counters(c, s)
     for _ in range(3):
         c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    others = [(paths(frames[n]) == truth(m), ASSUMED in frames[n].experts) for n, m in answers(scene)]
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
+    others = [(paths(frames[n]) == truth(m), ASSUMED in frames[n].experts) for n, m in answers(scenario)]
     assert others == [(True, False)] * 3
 
 
@@ -116,9 +116,9 @@ def test_a_number_of_blocks_that_is_not_so_ends_nothing(tshark, tmp_path, number
 def test_what_the_damaged_answer_before_had_is_nothing_new(tshark, tmp_path, at, old, new, why, two_pass):
     """A number of blocks that leaves one out, and one of a value's bytes."""
     s = multiple('Set', *(counter(n, 'PERF_COUNTER_BULK_COUNT', 'Things', lambda at, k: 100 * at.number) for n in (1, 2)))
-    scene, c = begin(Server([s]), s, alters=said(2, at, old, new))
+    scenario, c = begin(Server([s]), s, alters=said(2, at, old, new))
     run(c, [ask(s, n, 'a') for n in (1, 2)], 3)
-    assert told(read(tshark, scene, tmp_path, two_pass=two_pass)[answers(scene)[-1][0]])[0][1:] == (None, why)
+    assert told(read(tshark, scenario, tmp_path, two_pass=two_pass)[answers(scenario)[-1][0]])[0][1:] == (None, why)
 
 
 # What the blocks of an answer ask for, by their types; whose each is said to be: a counter, "?" where that is assumed
@@ -162,13 +162,13 @@ def test_whose_each_block_is(tshark, tmp_path):
 def test_nothing_is_calculated_from_an_assumption(tshark, tmp_path, two_pass):
     """The sample before had two blocks of a kind, this one has one: it is certain, what it was before is not."""
     s = gauge(kind='PERF_COUNTER_DELTA')
-    scene, c = begin(Server([s], order=backward), s)
+    scenario, c = begin(Server([s], order=backward), s)
     h = c.query([ask(s, i, 'a') for i in (1, 2)], info=False)
     c.data(h, 9999)
     c.validate(h, [ask(s, 2, 'a')], add=False)
     c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    (_, _), (number, message) = answers(scene)
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
+    (_, _), (number, message) = answers(scenario)
     assert told(frames[number]) == [(truth(message)[0], None, NOT_COMPARED)]
     assert ASSUMED not in frames[number].experts
 
@@ -179,24 +179,24 @@ def test_nothing_is_calculated_from_an_assumption(tshark, tmp_path, two_pass):
 def test_identifiers_and_failed_blocks_have_their_path(tshark, tmp_path, two_pass):
     """Refused ones too, by the rules of values' paths; in requests, responses and QueryCounterInfo."""
     many, alone = gauge(2), single('Alone', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Only', [5]))
-    scene, c = begin(Server([many, alone]), many, alone)
+    scenario, c = begin(Server([many, alone]), many, alone)
     h = c.open()
     asked = [ask(many, 1, 'a'), ask(many, 2, 'gone'), ask(many, 9, 'a'), ask(alone, 1, 'whatever'), ask(many, NONE, '*'),
              dict(guid='00000000-0000-0000-0000-0000000000aa', counter_id=3)]
     c.validate(h, asked)
     c.info(h)
     c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
     expected = [r'\\SRV01\Set(a)\Counter 1', r'\\SRV01\Set(gone)\Counter 2', r'\\SRV01\Set(a)\#9', r'\\SRV01\Alone\Only',
                 r'\\SRV01\Set(*)\*', r'\\SRV01\{00000000-0000-0000-0000-0000000000aa}\#3']
     for kind in ('request', 'response'):
-        (number, message), = frames_of(scene, VALIDATE, kind)
+        (number, message), = frames_of(scenario, VALIDATE, kind)
         assert [one(x, 'pcq.identifier.path') for x in frames[number].identifiers] == expected
     verdicts = [x.own('pcq.identifier.status')[0].show for x in frames[number].identifiers]
     assert [v != '0' for v in verdicts] == [False, False, True, False, False, True]
-    (number, _), = answers(scene, INFO)
+    (number, _), = answers(scenario, INFO)
     assert {one(x, 'pcq.identifier.path') for x in frames[number].identifiers} == {expected[i] for i in (0, 1, 3, 4)}
-    (number, _), = answers(scene)
+    (number, _), = answers(scenario)
     blocks = {b.own('pcq.block.status')[0].show: one(b, 'pcq.identifier.path') for b in frames[number].all('pcq.block')}
     assert blocks.pop('0') is None and set(blocks.values()) == {expected[1]}
 
@@ -204,18 +204,18 @@ def test_identifiers_and_failed_blocks_have_their_path(tshark, tmp_path, two_pas
 def test_refusals_stand_first_in_the_info_column_and_failures_behind_the_value(tshark, tmp_path):
     """The first refused counter with its error, in the response and in an answer; a size probe is no failure in words."""
     s = gauge(2)
-    scene, c = begin(Server([s]), s)
+    scenario, c = begin(Server([s]), s)
     h = c.query([ask(s, 1, 'a'), ask(s, 9, 'a'), ask(s, 2, 'gone')], info=False)
     c.validate(h, [ask(s, 1, 'b')], add=False)
     c.info(h)
     c.data(h)
-    info = tshark.info(scene.write(tmp_path / 'x.pcap'))
-    added, removed = [info[n] for n, _ in frames_of(scene, VALIDATE, 'response')]
+    info = tshark.info(scenario.write(tmp_path / 'x.pcap'))
+    added, removed = [info[n] for n, _ in frames_of(scenario, VALIDATE, 'response')]
     assert 'response, 1 refused: \\Set(a)\\#9 (ERROR_WMI_ITEMID_NOT_FOUND), query 1, 2 added' in added
     assert '1 refused to be removed: \\Set(b)\\Counter 1 (' in removed
-    (number, _), = answers(scene)
+    (number, _), = answers(scenario)
     assert re.search(r'response, query 1: \\Set\(a\)\\Counter 1 = \S+; 1 failed: \\Set\(gone\)\\Counter 2 \(ERROR_', info[number])
-    probes = [info[n] for n, m in frames_of(scene, DATA, 'response') if m.status == 8]
+    probes = [info[n] for n, m in frames_of(scenario, DATA, 'response') if m.status == 8]
     assert probes and all('size probe: needs ' in p and 'ERROR' not in p for p in probes)
 
 
@@ -229,13 +229,13 @@ def test_clocks_that_jump(tshark, tmp_path):
     s = single('Clocks', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 100 * at.number),
                counter(2, 'PERF_COUNTER_DELTA', 'Delta', lambda at, k: 100 * at.number))
     times = Times([(10 ** 12 + at * second, start + at * second) for at in (0, 1, -50, -49, day)])
-    scene, c = begin(Server([s], clock=times), s)
+    scenario, c = begin(Server([s], clock=times), s)
     h = c.query([ask(s)])
     for jump in (0, day, 0, -day, -day):
-        scene.capture.now += jump * 10 ** 6
+        scenario.capture.now += jump * 10 ** 6
         c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path)
-    shown = [frames[n] for n, _ in answers(scene)]
+    frames = read(tshark, scenario, tmp_path)
+    shown = [frames[n] for n, _ in answers(scenario)]
     intervals = [x.show for frame in shown for x in frame.all('pcq.sample.interval')]
     assert [float(x) for x in intervals] == [1, 0, 1, day + 49]
     none = (None, CLOCK_BACK)
@@ -251,7 +251,7 @@ def test_clocks_that_contradict_each_other(tshark, tmp_path, ticks, others):
                counter(2, 'PERF_COUNTER_DELTA', 'Delta', lambda at, k: 100 * at.number))
     times = Times([(10 ** 12 + (60 * n + (n == 3) * ticks) * second + {1: 6, 5: 10}.get(n, 0) * 10 ** 6,
                     13 * 10 ** 16 + (60 * n + (n == 3) * others) * second) for n in range(6)])
-    scene, c = begin(Server([s], clock=times), s)
+    scenario, c = begin(Server([s], clock=times), s)
     run(c, [ask(s)], 6)
-    rate, delta = zip(*((cooked(x)[1] for x in read(tshark, scene, tmp_path)[n].values) for n, _ in answers(scene)[1:]))
+    rate, delta = zip(*((cooked(x)[1] for x in read(tshark, scenario, tmp_path)[n].values) for n, _ in answers(scenario)[1:]))
     assert rate == (None, None, 38, 38 if ticks < 0 else CLOCK_BACK if ticks else None, 38) and set(delta) == {None}

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gen import hkpd_scene
+from gen import hkpd_scenario
 from gen.pcap import Capture, checksum
-from gen.story import Server, ask, begin, counter, multiple, run
+from gen.scripted import Server, ask, begin, counter, multiple, run
 
 SIDE = ('192.0.2.10', 50001, '198.51.100.7', 40001)   # the client's address and port, and what they become
 
@@ -41,15 +41,15 @@ def rows(tshark, path, *passes):
 
 def conversation():
     s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 1000 * at.number), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Level', [5, 6, 7]))
-    scene, c = begin(Server([s]), s)
+    scenario, c = begin(Server([s]), s)
     run(c, [ask(s, 1, '*'), ask(s, 2, 'a'), ask(s, 77, 'a')], 4)
-    return scene
+    return scenario
 
 
 @pytest.mark.parametrize('again', [bytes, translated], ids=['mirrored', 'translated'])
-@pytest.mark.parametrize('make', [conversation, lambda: hkpd_scene.session(samples=3)], ids=['pcq', 'hkpd'])
+@pytest.mark.parametrize('make', [conversation, lambda: hkpd_scenario.session(samples=3)], ids=['pcq', 'hkpd'])
 def test_an_answer_that_was_captured_twice_is_one_sample(tshark, tmp_path, make, again, passes):
     """TCP counts the one as sent again. The other one is a second client's answer: it has the values and results of the first, unmarked."""
-    path = Path(make().write(tmp_path / 'scene.pcap'))
+    path = Path(make().write(tmp_path / 'scenario.pcap'))
     once, both = rows(tshark, path, *passes), rows(tshark, twice(path, again), *passes)
     assert sorted(both) == sorted(once * (1 if again is bytes else 2)) and len(once) > 8

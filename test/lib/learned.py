@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from gen.story import answers
+from gen.scripted import answers
 
 NUMBER = re.compile('name="num"[^>]* show="([0-9]+)"')
 
@@ -105,9 +105,9 @@ class Frames(Mapping):
         return len(self.texts)
 
 
-def read(tshark, scene, folder, *args, name='story', **how):
+def read(tshark, scenario, folder, *args, name='scenario', **how):
     """{frame number: Item} of the plugin's part of each frame"""
-    return read_file(tshark, scene.write(folder / (name + '.pcap')), *scene.options, *args, **how)
+    return read_file(tshark, scenario.write(folder / (name + '.pcap')), *scenario.options, *args, **how)
 
 
 def read_file(tshark, path, *args, **how):
@@ -180,15 +180,15 @@ def compare_list(shown, expected, where, undecided=(), paths=False, values=True)
     return count
 
 
-def compare_values(frames, scene, undecided=(), **how):
-    found = [(number, m.record['values']) for number, there in sorted(scene.frames.items()) for m in there
+def compare_values(frames, scenario, undecided=(), **how):
+    found = [(number, m.record['values']) for number, there in sorted(scenario.frames.items()) for m in there
              if m.kind == 'response' and 'values' in m.record]
     assert found, 'nothing to compare'
     return sum(compare_list(frames[number].values, expected, 'frame %d' % number, undecided, **how) for number, expected in found)
 
 
-def compare_paths(frames, scene):
-    compare_values(frames, scene, paths=True, values=False)
+def compare_paths(frames, scenario):
+    compare_values(frames, scenario, paths=True, values=False)
 
 
 ASSUMED = 'pcq.expert.order_assumed'
@@ -202,9 +202,9 @@ def truth(message):
     return [v.path for v in message.record['values']]
 
 
-def marks(frames, scene):
+def marks(frames, scenario):
     """For each sample: named as it is ('+'), marked ('?'), or without names ('-')."""
-    shown = [(frames[number], message) for number, message in answers(scene)]
+    shown = [(frames[number], message) for number, message in answers(scenario)]
     return ''.join('?' if ASSUMED in f.experts else '-' if not any(paths(f)) else '+' if paths(f) == truth(m) else 'false' for f, m in shown)
 
 

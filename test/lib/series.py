@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What statistics and exports must say of a scene: the series of its values, worked out from the generator alone."""
+"""What statistics and exports must say of a scenario: the series of its values, worked out from the generator alone."""
 
 import json
 import csv
@@ -32,14 +32,14 @@ class Answer(NamedTuple):
     values: list
 
 
-def series(scene, numbers=None):
-    """[Answer] of a scene of either protocol, in order; numbers: only these frames"""
+def series(scenario, numbers=None):
+    """[Answer] of a scenario of either protocol, in order; numbers: only these frames"""
     out = []
-    for frame, messages in sorted(scene.frames.items()):
+    for frame, messages in sorted(scenario.frames.items()):
         for m in messages:
             if m.kind != 'response' or 'values' not in m.record or numbers is not None and frame not in numbers:
                 continue
-            at = datetime.datetime.fromtimestamp(scene.capture.frames[frame - 1][0] / 10 ** 6, datetime.timezone.utc)
+            at = datetime.datetime.fromtimestamp(scenario.capture.frames[frame - 1][0] / 10 ** 6, datetime.timezone.utc)
             out.append(Answer(frame, at, m.record.get('parameters', {}).get('hQuery'), m.record['values']))
     return out
 

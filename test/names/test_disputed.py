@@ -4,10 +4,10 @@
 import pytest
 
 from gen.hkpd_block import Counter, Object
-from gen.hkpd_scene import Talk
+from gen.hkpd_scenario import Talk
 from gen.model import GERMAN, TYPES
-from gen.scene import Scene
-from gen.story import Server, ask, begin, counter, learn, multiple
+from gen.scenario import Scenario
+from gen.scripted import Server, ask, begin, counter, learn, multiple
 from series import long_rows
 
 BULK, RAW = 'PERF_COUNTER_BULK_COUNT', 'PERF_COUNTER_RAWCOUNT'
@@ -36,7 +36,7 @@ SENT = {
 def test_what_is_sent_first_stays(tshark, tmp_path, case, two_pass):
     sent, name, once, twice = SENT[case]
     s = engine()
-    scene, c = begin(server := Server([s]))
+    scenario, c = begin(server := Server([s]))
     learn(c, s, codes=(1, 9))
     h = c.query([ask(s, 1, 'a')])
     for number, what in enumerate(sent):
@@ -47,16 +47,16 @@ def test_what_is_sent_first_stays(tshark, tmp_path, case, two_pass):
             learn(c, *server.sets, codes=(5,) if what[:2] == 'de' else (1, 10), lcid=GERMAN)
         for _ in range(number < 2):
             c.data(h, 9999)
-    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *['-2'] * two_pass)[0])
+    rows = long_rows(tshark.run('-q', '-r', scenario.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *['-2'] * two_pass)[0])
     is_first_local = case == 'another language' and not two_pass
     assert [r['counter'] for r in rows] == ['Umdrehungen' if is_first_local else name, name]
     assert ''.join(r['assumed'] for r in rows) == (twice if two_pass else once)
     assert rows[1]['result'] != '', 'a mark takes no result'
 
 
-def titles_of(scene, *lists, types=(RAW, RAW), languages=('Counter 009',) * 2):
+def titles_of(scenario, *lists, types=(RAW, RAW), languages=('Counter 009',) * 2):
     """A sample, and another one behind each list of titles."""
-    talk = Talk(scene, objects=[], client_port=50001)
+    talk = Talk(scenario, objects=[], client_port=50001)
     talk.open()
     for number, pairs in enumerate(lists):
         kind = types[min(number, len(types) - 1)]
@@ -79,8 +79,8 @@ TITLES = {
 def test_titles(tshark, tmp_path, case, two_pass):
     """A counter of another type is another one by now: its title and its object's, too."""
     lists, how, once, twice = TITLES[case]
-    titles_of(scene := Scene(), *lists, **how)
-    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *['-2'] * two_pass)[0])
+    titles_of(scenario := Scenario(), *lists, **how)
+    rows = long_rows(tshark.run('-q', '-r', scenario.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *['-2'] * two_pass)[0])
     assert {(r['counterset'], r['counter']) for r in rows} == {('Set', 'One')}
     assert ''.join(r['assumed'] for r in rows) == (twice if two_pass else once)
 
@@ -88,8 +88,8 @@ def test_titles(tshark, tmp_path, case, two_pass):
 @pytest.mark.parametrize('known, counter', [(None, 'Eins'), ('Counter 007', 'Uno'), ('Counter 009', 'Uno')])
 def test_an_unknown_language_gives_way(tshark, tmp_path, known, counter, two_pass):
     """A list called "Counter" of a key whose opening was not captured is in any language: it is used, and disputes nothing."""
-    scene = Scene()
-    talk = Talk(scene, objects=[Object(5000, 'Set', [Counter(5002, 'One', TYPES[RAW], lambda at, k: 1, 4)])])
+    scenario = Scenario()
+    talk = Talk(scenario, objects=[Object(5000, 'Set', [Counter(5002, 'One', TYPES[RAW], lambda at, k: 1, 4)])])
     talk.open()
     key = bytes(19) + b'\1'
     talk.titles('Counter', {5000: 'Satz', 5002: 'Eins'}, handle=key)
@@ -97,7 +97,7 @@ def test_an_unknown_language_gives_way(tshark, tmp_path, known, counter, two_pas
         talk.titles(known, {5000: 'Set', 5002: 'Uno'})
     talk.titles('Counter', {5000: 'Menge', 5002: 'Drei'}, handle=key)
     talk.sample()
-    row, = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *['-2'] * two_pass)[0])
+    row, = long_rows(tshark.run('-q', '-r', scenario.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *['-2'] * two_pass)[0])
     assert (row['counter'], row['assumed']) == (counter, '0')
 
 
@@ -105,10 +105,10 @@ def test_a_names_file_has_no_disputed_names(tshark, tmp_path):
     """One comment counts them, and no address has a port."""
     s, other = engine(), engine('Strokes')
     other.guid = s.guid
-    scene, c = begin(server := Server([s]), s)
+    scenario, c = begin(server := Server([s]), s)
     server.sets = [other]
     learn(c, other)
-    tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,names,%s' % (tmp_path / 'names'))
+    tshark.run('-q', '-r', scenario.write(tmp_path / 'a.pcap'), '-z', 'pcq,names,%s' % (tmp_path / 'names'))
     lines = (tmp_path / 'names').read_text().splitlines()
     assert [x for x in lines if x.startswith('server')] == ['server\t192.0.2.20']
     assert not any('Turns' in x or 'Strokes' in x for x in lines)
@@ -119,13 +119,13 @@ def test_the_mark_is_the_same_everywhere(tshark, tmp_path):
     """Of what was refused, too, which has no value."""
     s, renamed = engine(), engine('Strokes')
     renamed.guid = s.guid
-    scene, c = begin(server := Server([s], refuses=4201), s)
+    scenario, c = begin(server := Server([s], refuses=4201), s)
     c.validate(c.open(), [ask(s, 1, 'a')])
     server.sets = [renamed]
     learn(c, renamed)
-    path, shown = scene.write(tmp_path / 'x.pcap'), '\\Engine(a)\\Turns (assumed)'
+    path, shown = scenario.write(tmp_path / 'x.pcap'), '\\Engine(a)\\Turns (assumed)'
     for passes, assumed in ([], False), (['-2'], True):
         lines = [*tshark.run('-r', path, '-V', '-O', 'pcq', '-z', 'pcq,summary', *passes)[0].split('\n'), *tshark.info(path, *passes).values()]
         assert [line for line in lines if '(a)' in line and (shown in line) != assumed] == []
     told = tshark.fields(path, ['_ws.expert.message'], '-2', '-Y', 'pcq.expert.order_assumed && pcq.identifier')
-    assert told and all('frame %d has another name' % max(scene.frames) in text for text, in told)
+    assert told and all('frame %d has another name' % max(scenario.frames) in text for text, in told)

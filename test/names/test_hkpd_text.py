@@ -4,7 +4,7 @@
 import pytest
 
 from gen.hkpd_block import Counter, Instance, Object
-from gen.hkpd_scene import answers, begin_talk
+from gen.hkpd_scenario import answers, begin_talk
 from gen.model import TYPES, grows
 from test_hkpd import experts, read
 
@@ -12,10 +12,10 @@ COUNTERS = [Counter(6, 'Work', TYPES['PERF_COUNTER_BULK_COUNT'], grows(10, 10))]
 
 
 def names_shown(tshark, folder, names, code_page, encoding):
-    scene, talk = begin_talk(objects=[Object(230, 'Queue', COUNTERS, lambda at: [Instance(n) for n in names],
-                                             code_page=code_page, encoding=encoding)])
+    scenario, talk = begin_talk(objects=[Object(230, 'Queue', COUNTERS, lambda at: [Instance(n) for n in names],
+                                                code_page=code_page, encoding=encoding)])
     talk.sample()
-    frame = read(tshark, scene, folder)[answers(scene)[0][0]]
+    frame = read(tshark, scenario, folder)[answers(scenario)[0][0]]
     return frame.show_of('hkpd.instance.name'), experts(frame)
 
 
@@ -58,11 +58,11 @@ def test_a_long_name_is_cut_where_it_is_shown(tshark, tmp_path):
 
 def test_a_value_in_a_code_page(tshark, tmp_path):
     """Text that the type says to be in the object's code page; UTF-16 else, though it could be that."""
-    scene, talk = begin_talk(objects=[Object(1500, 'Drucker', [
+    scenario, talk = begin_talk(objects=[Object(1500, 'Drucker', [
               Counter(1502, 'Narrow', 0x00010B00, lambda at, k: '\xe4\xf6\xfc \xdf', 8), Counter(1504, 'Wide', 0x00000B00, lambda at, k: '\xe4\xf6\xfc', 8)],
               code_page=1252, encoding='cp1252')], titles=False)
     talk.sample()
-    frame = read(tshark, scene, tmp_path)[answers(scene)[0][0]]
+    frame = read(tshark, scenario, tmp_path)[answers(scenario)[0][0]]
     assert frame.show_of('pcq.value.text') == ['\xe4\xf6\xfc \xdf', '\xe4\xf6\xfc']
 
 

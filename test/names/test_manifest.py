@@ -9,7 +9,7 @@ import pytest
 
 from conftest import TOP
 from gen.model import TYPES
-from gen.story import Server, answers, ask, counter, frames_of, multiple, run, story
+from gen.scripted import Server, answers, ask, counter, frames_of, multiple, run, capture_talk
 from gen.stubs import VALIDATE
 from learned import by_path, compare_paths, compare_values
 from test_names_file import engine, queried, with_file
@@ -67,10 +67,10 @@ def names_of(tmp_path, text, encoding='utf-8'):
 
 
 def all_named(tshark, tmp_path, names, s=None):
-    scene = queried(s or the_set())
-    frames = with_file(tshark, tmp_path, scene, names)
-    compare_paths(frames, scene)
-    assert compare_values(frames, scene) == 4
+    scenario = queried(s or the_set())
+    frames = with_file(tshark, tmp_path, scenario, names)
+    compare_paths(frames, scenario)
+    assert compare_values(frames, scenario) == 4
 
 
 def test_the_sample(tshark, tmp_path):
@@ -114,7 +114,7 @@ def test_a_table_of_strings(tshark, tmp_path, cultures, path):
     outside = '<string id="Engine.Name" value="In no table"/>'
     names = names_of(tmp_path, manifest(*elements, localization='<localization>%s%s%s</localization>' % (outside, tables, outside)))
     s = the_set()
-    frames = with_file(tshark, tmp_path, story(Server([s]), lambda c: run(c, [ask(s, 1, 'a')], 2)), names)
+    frames = with_file(tshark, tmp_path, capture_talk(Server([s]), lambda c: run(c, [ask(s, 1, 'a')], 2)), names)
     shown = {p for f in frames.values() for p in (by_path(f) if f.values else {})}
     assert shown == {path}
     label = [f.all('pcq.counterset.name') for f in frames.values() if f.all('pcq.counterset.name')][0][0].label
@@ -129,9 +129,9 @@ def test_every_type(tshark, tmp_path):
     rows = ['<counter id="%d" name="Number %d" uri="u%d" type="%s" detailLevel="advanced"/>' % (i + 1, i, i, w.lower())
             for i, w in enumerate(words)]
     names = names_of(tmp_path, manifest(the_counters()[0], *rows, '</counterSet>'))
-    scene = story(Server([s]), lambda c: run(c, [ask(s, i + 1, 'a') for i in range(len(words))], 1))
-    frames = with_file(tshark, tmp_path, scene, names)
-    (number, _), = frames_of(scene, VALIDATE, 'request')
+    scenario = capture_talk(Server([s]), lambda c: run(c, [ask(s, i + 1, 'a') for i in range(len(words))], 1))
+    frames = with_file(tshark, tmp_path, scenario, names)
+    (number, _), = frames_of(scenario, VALIDATE, 'request')
     assert frames[number].numbers('pcq.counter.type') == [TYPES[w] for w in words]
 
 
@@ -143,9 +143,9 @@ def test_kinds_of_instances(tshark, tmp_path, word, number):
     elements[0] = elements[0].replace(' instances="multiple"', ' instances="%s"' % word if word else '')
     names = names_of(tmp_path, manifest(*elements))
     s = the_set()
-    scene = story(Server([s]), lambda c: run(c, [ask(s, 1, 'a')], 2))
-    frames = with_file(tshark, tmp_path, scene, names)
-    shown, = by_path(frames[answers(scene)[1][0]])
+    scenario = capture_talk(Server([s]), lambda c: run(c, [ask(s, 1, 'a')], 2))
+    frames = with_file(tshark, tmp_path, scenario, names)
+    shown, = by_path(frames[answers(scenario)[1][0]])
     assert ('(a)' in shown) == (number != 0)
 
 

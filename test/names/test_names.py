@@ -9,8 +9,8 @@ from conftest import kept
 from gen import client, model
 from gen.buffers import NONE
 from gen.model import ENGLISH, GERMAN
-from gen.scene import Scene, tcp_line
-from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, story, taught_in
+from gen.scenario import Scenario, tcp_line
+from gen.scripted import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, capture_talk, taught_in
 from gen.stubs import DATA, REG_INFO, VALIDATE
 from learned import by_path, close_to, read
 from series import table
@@ -29,8 +29,8 @@ def engine(name='Engine', **more):
     return s
 
 
-def paths(scene, frames, which=-1):
-    return list(by_path(frames[answers(scene)[which][0]]))
+def paths(scenario, frames, which=-1):
+    return list(by_path(frames[answers(scenario)[which][0]]))
 
 
 def learned(item, name):
@@ -50,11 +50,11 @@ def learned(item, name):
 def test_from_earlier_frames(tshark, tmp_path, two_pass):
     """Beside each identifier: name of set and counter and the counter's type, each with the frame that taught it."""
     s = engine()
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, NONE, '*'), ask(s, 3, 'b')])))
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    set_in, types_in, names_in = taught_in(scene, 9, s.guid), taught_in(scene, 1, s.guid), taught_in(scene, 10, s.guid)
+    scenario = capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, NONE, '*'), ask(s, 3, 'b')])))
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
+    set_in, types_in, names_in = taught_in(scenario, 9, s.guid), taught_in(scenario, 1, s.guid), taught_in(scenario, 10, s.guid)
     for kind in ('request', 'response'):
-        (number, _), = frames_of(scene, VALIDATE, kind)
+        (number, _), = frames_of(scenario, VALIDATE, kind)
         one_counter, all_counters, base = frames[number].identifiers
         for item in (one_counter, all_counters, base):
             (name, label, frame), = learned(item, 'pcq.counterset.name')
@@ -69,16 +69,16 @@ def test_from_earlier_frames(tshark, tmp_path, two_pass):
 def test_from_later_frames(tshark, tmp_path):
     """Browsing after the query: nothing on one pass; on the second names and values, and the label says whence."""
     s = engine()
-    scene = story(Server([s]), lambda c: (run(c, [ask(s, 1, 'a'), ask(s, 2, 'a'), ask(s, 3, 'a')]), learn(c, s)))
-    once, twice = read(tshark, scene, tmp_path), read(tshark, scene, tmp_path, two_pass=True)
-    assert paths(scene, once) == ['\\\\SRV01\\{%s}(a)\\#%d' % (s.guid, i) for i in (1, 2, 3)]
-    assert paths(scene, twice) == ['\\\\SRV01\\Engine(a)\\%s' % n for n in ('Turns/sec', 'Load', '#3')]
-    assert [v for v, _ in by_path(twice[answers(scene)[-1][0]]).values()][1] == close_to(3.0)
-    (number, _), = frames_of(scene, VALIDATE, 'response')
+    scenario = capture_talk(Server([s]), lambda c: (run(c, [ask(s, 1, 'a'), ask(s, 2, 'a'), ask(s, 3, 'a')]), learn(c, s)))
+    once, twice = read(tshark, scenario, tmp_path), read(tshark, scenario, tmp_path, two_pass=True)
+    assert paths(scenario, once) == ['\\\\SRV01\\{%s}(a)\\#%d' % (s.guid, i) for i in (1, 2, 3)]
+    assert paths(scenario, twice) == ['\\\\SRV01\\Engine(a)\\%s' % n for n in ('Turns/sec', 'Load', '#3')]
+    assert [v for v, _ in by_path(twice[answers(scenario)[-1][0]]).values()][1] == close_to(3.0)
+    (number, _), = frames_of(scenario, VALIDATE, 'response')
     assert not [x for n in NAMED for x in learned(once[number], n)]
     for name, code in zip(NAMED, (9, 10, 1)):
         found = learned(twice[number], name)
-        assert found and {f for _, _, f in found} == {taught_in(scene, code, s.guid)}
+        assert found and {f for _, _, f in found} == {taught_in(scenario, code, s.guid)}
         for _, label, frame in found:
             assert frame > number and 'learned after this frame' in label
 
@@ -90,10 +90,10 @@ STRUCTURES = {'pcq.identifier', 'pcq.multi_counters', 'pcq.counter_reg_info', 'p
 def test_every_learned_field_is_generated_and_its_frame_holds_it(tshark, tmp_path, two_pass):
     """Over a whole session: what is said to be learned in a frame stands there, and no byte is highlighted for it."""
     server = Server(model.countersets(), clock=model.Clock())
-    scene = story(server, lambda c: client.whole(c, server.sets))
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    scenario = capture_talk(server, lambda c: client.whole(c, server.sets))
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
     wire = {n: {(f.name, kept(f.value) if isinstance(f.value, str) else f.value) for m in ms for f in m.fields}
-            for n, ms in scene.frames.items()}
+            for n, ms in scenario.frames.items()}
     count, where = 0, set()
     for number, frame in frames.items():
         where |= {x for x in STRUCTURES if any(learned(item, 'pcq.counter.name') for item in frame.all(x))}
@@ -133,9 +133,9 @@ def processor():
 def test_from_the_built_in_list(tshark, tmp_path, two_pass):
     """No registration in the capture: names, types and even calculated values of the best known set."""
     s = processor()
-    scene = story(Server([s]), lambda c: run(c, [ask(s, NONE, '_Total'), ask(s, 26, '_Total')]))
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    got = by_path(frames[answers(scene)[-1][0]])
+    scenario = capture_talk(Server([s]), lambda c: run(c, [ask(s, NONE, '_Total'), ask(s, 26, '_Total')]))
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
+    got = by_path(frames[answers(scenario)[-1][0]])
     path = '\\\\SRV01\\Processor Information(_Total)\\'
     assert {path + n for n in ('% Processor Time', 'Interrupts/sec', 'DPC Rate', '% Processor Utility',
                                'Average Idle Time', 'Average Idle Time Base')} <= set(got)
@@ -143,7 +143,7 @@ def test_from_the_built_in_list(tshark, tmp_path, two_pass):
     assert got[path + 'Average Idle Time'][0] == close_to(11.0)
     assert got[path + 'DPC Rate'] == (5.0, None)
     assert got[path + '% Processor Time'][0] == pytest.approx(25.0, abs=0.01)
-    (number, _), = frames_of(scene, VALIDATE, 'request')
+    (number, _), = frames_of(scenario, VALIDATE, 'request')
     for name, shown in zip(NAMED, ('Processor Information', '% Processor Utility', 0x40020500)):
         x = frames[number].identifiers[1].all(name)[0]
         assert (int(x.show, 0) if isinstance(shown, int) else x.show) == shown
@@ -156,9 +156,9 @@ def test_the_capture_knows_better(tshark, tmp_path):
     s = processor()
     s.names[ENGLISH] = 'Renamed'
     s.counters[2] = counter(7, 'PERF_COUNTER_LARGE_DELTA', 'Not DPC', lambda at, k: 5 * at.number)
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 7, '_Total')])))
-    frames = read(tshark, scene, tmp_path)
-    assert by_path(frames[answers(scene)[-1][0]]) == {'\\\\SRV01\\Renamed(_Total)\\Not DPC': (5.0, None)}
+    scenario = capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 7, '_Total')])))
+    frames = read(tshark, scenario, tmp_path)
+    assert by_path(frames[answers(scenario)[-1][0]]) == {'\\\\SRV01\\Renamed(_Total)\\Not DPC': (5.0, None)}
 
 
 # --- for whom it holds ----------------------------------------------------------------------------------------------
@@ -170,9 +170,9 @@ def test_two_servers_do_not_share(tshark, tmp_path, two_pass):
     mine, yours, nobodys = engine('Mine'), engine('Yours'), engine('Nobody')
     yours.guid = nobodys.guid = mine.guid
     yours.counters[0] = counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7)
-    scene, lines = Scene(), []
+    scenario, lines = Scenario(), []
     for i, s in enumerate((mine, yours, nobodys)):
-        lines.append((tcp_line(scene, Server([s]), client_port=50001 + i, server='192.0.2.2%d' % i).client(), s))
+        lines.append((tcp_line(scenario, Server([s]), client_port=50001 + i, server='192.0.2.2%d' % i).client(), s))
     for c, s in lines[:2]:
         learn(c, s)
     opened = [(c, s, c.open()) for c, s in lines]
@@ -183,9 +183,9 @@ def test_two_servers_do_not_share(tshark, tmp_path, two_pass):
     for _ in range(2):
         for c, s, h in opened:
             c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
     wanted = ['\\\\SRV01\\Mine(a)\\Turns/sec', '\\\\SRV01\\Yours(a)\\Level', '\\\\SRV01\\{%s}(a)\\#1' % mine.guid]
-    got = [by_path(frames[n]) for n, _ in answers(scene)]
+    got = [by_path(frames[n]) for n, _ in answers(scenario)]
     assert [list(g) for g in got] == [[w] for w in wanted] * 2
     assert got[4][wanted[1]] == (7.0, None) and got[5][wanted[2]][0] is None
 
@@ -193,15 +193,15 @@ def test_two_servers_do_not_share(tshark, tmp_path, two_pass):
 @pytest.mark.parametrize('names', [('SRV01', 'SRV01'), ('cluster', 'CLUSTER'), ('', '192.0.2.20')], ids=['alike', 'capitals', 'address'])
 def test_servers_that_are_called_alike(tshark, tmp_path, names, two_pass):
     """Two rows in each table and two lines, the second with address and port; none is added where one has a name alone."""
-    scene, sets = Scene(), []
+    scenario, sets = Scenario(), []
     for i, (name, value) in enumerate(zip(names, (10, 9990))):
         s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k, value=value: value))
         s.guid = sets[0].guid if sets else s.guid
         sets.append(s)
-        c = tcp_line(scene, Server([s]), server='192.0.2.2%d' % i, client_port=50001 + i).client(name and '\\\\' + name)
+        c = tcp_line(scenario, Server([s]), server='192.0.2.2%d' % i, client_port=50001 + i).client(name and '\\\\' + name)
         learn(c, s)
         run(c, [ask(s, 1, 'a'), ask(s, 9, 'a')])
-    path, called = scene.write(tmp_path / 'x.pcap'), [name or '192.0.2.20' for name in names]
+    path, called = scenario.write(tmp_path / 'x.pcap'), [name or '192.0.2.20' for name in names]
     passes, places = ['-2'] * two_pass, ['', ' (192.0.2.21)']
     level = [r'\\%s\Set(a)\Level%s' % x for x in zip(called, places)]
     counters = table(tshark, path, 'pcq,counters', *passes)
@@ -220,12 +220,12 @@ def test_countersets_of_one_name(tshark, tmp_path):
     """The row, line and column of a path are the first's, and of its type; other values are left out, which is said."""
     sets = [multiple('Set', counter(i, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k, i=i: 10 * i), instances='a') for i in (1, 2)]
     sets[1].guid = sets[1].guid[:-1] + '0'
-    scene, c = begin(Server(sets), *sets)
+    scenario, c = begin(Server(sets), *sets)
     h = run(c, [ask(sets[0], 1, 'a')], close=False)
     c.validate(h, [ask(sets[0], 1, 'a')], add=False)
     c.validate(h, [ask(sets[1], 2, 'a')])
     c.data(h, 9999)
-    path, level = scene.write(tmp_path / 'x.pcap'), '\\\\SRV01\\Set(a)\\Level'
+    path, level = scenario.write(tmp_path / 'x.pcap'), '\\\\SRV01\\Set(a)\\Level'
     rows = [(r['Counter'], r['Mean']) for r in table(tshark, path, 'pcq,counters')]
     assert rows == [(level, '10'), ('values without a row (texts, repeated paths): 1', None)]
     tshark.run('-q', '-r', path, '-z', 'pcq,report,%s' % (tmp_path / 'page'), '-z', 'pcq,csv,%s' % (tmp_path / 'x.csv'))
@@ -253,25 +253,25 @@ ORDERS = {
 
 @pytest.mark.parametrize('order', ORDERS)
 def test_english_names_are_preferred(tshark, tmp_path, order):
-    scene = story(Server([s := engine()]), lambda c: ([f(c, s) for f in ORDERS[order]], run(c, [ask(s, 1, 'a')])))
-    frames = read(tshark, scene, tmp_path)
-    assert paths(scene, frames) == ['\\\\SRV01\\Engine(a)\\Turns/sec']
-    (number, _), = frames_of(scene, VALIDATE, 'request')
+    scenario = capture_talk(Server([s := engine()]), lambda c: ([f(c, s) for f in ORDERS[order]], run(c, [ask(s, 1, 'a')])))
+    frames = read(tshark, scenario, tmp_path)
+    assert paths(scenario, frames) == ['\\\\SRV01\\Engine(a)\\Turns/sec']
+    (number, _), = frames_of(scenario, VALIDATE, 'request')
     (_, label, frame), = learned(frames[number], 'pcq.counterset.name')
     assert 'German' not in label
-    assert frame == (taught_in(scene, 3, s.guid, ENGLISH) if order.startswith('english-locale') else taught_in(scene, 9, s.guid))
+    assert frame == (taught_in(scenario, 3, s.guid, ENGLISH) if order.startswith('english-locale') else taught_in(scenario, 9, s.guid))
 
 
 def test_localized_names_with_their_locale(tshark, tmp_path, two_pass):
     """No English is known: the localized name is used, and the tree says which locale it is."""
-    scene = story(Server([s := engine()]), lambda c: (learn_local(c, s, GERMAN), run(c, [ask(s, n, 'a') for n in (1, 2, 3)])))
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    got = by_path(frames[answers(scene)[-1][0]])
+    scenario = capture_talk(Server([s := engine()]), lambda c: (learn_local(c, s, GERMAN), run(c, [ask(s, n, 'a') for n in (1, 2, 3)])))
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
+    got = by_path(frames[answers(scenario)[-1][0]])
     assert got['\\\\SRV01\\Motor(a)\\Last'] == (3.0, None)
-    (number, _), = frames_of(scene, VALIDATE, 'response')
+    (number, _), = frames_of(scenario, VALIDATE, 'response')
     for name, code, shown in (('pcq.counterset.name', 3, 'Motor'), ('pcq.counter.name', 5, 'Umdrehungen/s')):
         value, label, frame = learned(frames[number], name)[0]
-        assert (value, frame) == (shown, taught_in(scene, code, s.guid))
+        assert (value, frame) == (shown, taught_in(scenario, code, s.guid))
         assert 'german' in label.lower() or '0x0407' in label.lower() or 'de-de' in label.lower(), label
 
 
@@ -296,15 +296,15 @@ DAMAGES = {
 @pytest.mark.parametrize('damage', DAMAGES)
 def test_nothing_is_learned_from_damage(tshark, tmp_path, damage, two_pass):
     """Every registration answer is damaged: no name, no type, in no later frame."""
-    s, scene = engine(), Scene()
+    s, scenario = engine(), Scenario()
 
     def alter(opnum, kind, stub):
         return DAMAGES[damage](stub) if (opnum, kind) == (REG_INFO, 'response') else stub
-    c = tcp_line(scene, Server([s]), alters=alter).client()
+    c = tcp_line(scenario, Server([s]), alters=alter).client()
     learn(c, s, codes=(1, 2, 3, 5, 9, 10), lcid=GERMAN)
     run(c, [ask(s, 1, 'a'), ask(s, NONE, '*')])
     learn(c, s)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    for number in [n for o in (VALIDATE, DATA) for k in ('request', 'response') for n, _ in frames_of(scene, o, k)]:
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
+    for number in [n for o in (VALIDATE, DATA) for k in ('request', 'response') for n, _ in frames_of(scenario, o, k)]:
         assert not frames[number].all('pcq.learned_in'), number
-    assert set(paths(scene, frames)) == {'\\\\SRV01\\{%s}(%s)\\#%d' % (s.guid, i, n) for i in 'ab' for n in (1, 2, 3)}
+    assert set(paths(scenario, frames)) == {'\\\\SRV01\\{%s}(%s)\\#%d' % (s.guid, i, n) for i in 'ab' for n in (1, 2, 3)}

@@ -12,7 +12,7 @@ from gen import client, model
 from gen.buffers import NONE
 from gen.model import ENGLISH, GERMAN, JAPANESE, TYPES
 from gen.server import Query, bounded
-from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, story
+from gen.scripted import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, capture_talk
 from gen.every_type import UNDECIDED
 from gen.stubs import VALIDATE
 from learned import by_path, close_to, compare_paths, compare_values, one, read, read_and_said
@@ -22,11 +22,11 @@ SERVER, OTHER = '192.0.2.20', '192.0.2.77'
 ESCAPES = {'\\\\': '\\', '\\t': '\t', '\\n': '\n', '\\r': '\r'}
 
 
-def write(tshark, scene, folder, name='names', *args):
-    """The names file of a scene."""
+def write(tshark, scenario, folder, name='names', *args):
+    """The names file of a scenario."""
     out = folder / name
-    capture = scene.write(folder / (name + '.pcap'))
-    tshark.run('-q', '-r', capture, '-z', 'pcq,names,%s' % out, *scene.options, *args)
+    capture = scenario.write(folder / (name + '.pcap'))
+    tshark.run('-q', '-r', capture, '-z', 'pcq,names,%s' % out, *scenario.options, *args)
     return out
 
 
@@ -99,20 +99,20 @@ def engine(name='Engine'):
 
 def queried(s, **options):
     """A capture with the query alone."""
-    return story(Server([s]), lambda c: run(c, [ask(s, NONE, '*')]), **options)
+    return capture_talk(Server([s]), lambda c: run(c, [ask(s, NONE, '*')]), **options)
 
 
-def with_file(tshark, tmp_path, scene, path, **options):
-    return read(tshark, scene, tmp_path, '-o', 'pcq.names_file:%s' % path, **options)
+def with_file(tshark, tmp_path, scenario, path, **options):
+    return read(tshark, scenario, tmp_path, '-o', 'pcq.names_file:%s' % path, **options)
 
 
 def what_is_said(tshark, tmp_path, s, text):
     """Lines of a names file that tells all of this set, whatever else it says."""
     (tmp_path / 'names').write_bytes(text)
-    scene = queried(s)
-    frames, err = read_and_said(tshark, scene.write(tmp_path / 'x.pcap'), '-o', 'pcq.names_file:%s' % (tmp_path / 'names'))
-    compare_paths(frames, scene)
-    assert compare_values(frames, scene) == 4
+    scenario = queried(s)
+    frames, err = read_and_said(tshark, scenario.write(tmp_path / 'x.pcap'), '-o', 'pcq.names_file:%s' % (tmp_path / 'names'))
+    compare_paths(frames, scenario)
+    assert compare_values(frames, scenario) == 4
     return [x for x in err.splitlines() if 'line' in x or 'skipped' in x]
 
 
@@ -122,31 +122,31 @@ def test_it_holds_all_that_the_capture_taught(tshark, tmp_path):
     """Every set, type, relation, scale and name of the model, in English and German, and nothing else."""
     sets = model.countersets()
     server = Server(sets, clock=model.Clock())
-    scene = story(server, lambda c: both_languages(c, *sets))
-    assert facts(write(tshark, scene, tmp_path)) == truth(sets)
+    scenario = capture_talk(server, lambda c: both_languages(c, *sets))
+    assert facts(write(tshark, scenario, tmp_path)) == truth(sets)
 
 
 def test_it_holds_the_first_locale_beside_english(tshark, tmp_path, monkeypatch):
     monkeypatch.setattr('gen.server.LANGUAGES', (ENGLISH, GERMAN, JAPANESE))
     s = engine()
     s.names[JAPANESE], s.counters[1].names[JAPANESE] = 'エンジン', '負荷'
-    scene, c = begin(Server([s]))
+    scenario, c = begin(Server([s]))
     for lcid in JAPANESE, GERMAN:
         c.reg_info(s.guid, 3, lcid)
         c.reg_info(s.guid, 5, lcid)
     learn(c, s)
-    assert facts(write(tshark, scene, tmp_path)) == truth([s], languages=(ENGLISH, JAPANESE))
+    assert facts(write(tshark, scenario, tmp_path)) == truth([s], languages=(ENGLISH, JAPANESE))
 
 
 def test_a_session_without_its_browsing(tshark, tmp_path):
     """The registration calls are cut out, the names file takes their place: the same paths and values."""
     browsed = Server(model.countersets(), clock=model.Clock())
-    names = write(tshark, story(browsed, lambda c: client.browse(c, browsed.sets)), tmp_path)
+    names = write(tshark, capture_talk(browsed, lambda c: client.browse(c, browsed.sets)), tmp_path)
     server = Server(model.countersets(), clock=model.Clock(), order=Query.block_order)
-    scene = story(server, lambda c: client.query(c, client.wanted(server.sets), 3))
-    frames = with_file(tshark, tmp_path, scene, names)
-    compare_paths(frames, scene)
-    assert compare_values(frames, scene, UNDECIDED) > 200
+    scenario = capture_talk(server, lambda c: client.query(c, client.wanted(server.sets), 3))
+    frames = with_file(tshark, tmp_path, scenario, names)
+    compare_paths(frames, scenario)
+    assert compare_values(frames, scenario, UNDECIDED) > 200
     assert not [x for f in frames.values() for x in f.all('pcq.learned_in')], 'no frame taught anything'
 
 
@@ -154,7 +154,7 @@ def test_a_second_round(tshark, tmp_path):
     """What the file told is not what the next capture taught, of which an empty file would replace a good one and help nobody;
     written again from the first it is the same file."""
     s = engine()
-    browsed = story(Server([s]), lambda c: both_languages(c, s))
+    browsed = capture_talk(Server([s]), lambda c: both_languages(c, s))
     first = write(tshark, browsed, tmp_path, 'first')
     option = '-o', 'pcq.names_file:%s' % first
     capture, second = queried(s).write(tmp_path / 'second.pcap'), tmp_path / 'second'
@@ -176,16 +176,16 @@ def test_odd_names_survive(tshark, tmp_path, what):
     sets = [multiple('All', *[counter(i, 'PERF_COUNTER_RAWCOUNT', n, [i]) for i, n in enumerate(ODD, NONE - len(ODD))])]
     if what == 'set':
         sets = [multiple(n, counter(1, 'PERF_COUNTER_RAWCOUNT', 'x', [i])) for i, n in enumerate(ODD)]
-    names = write(tshark, story(Server(sets), lambda c: learn(c, *sets)), tmp_path)
+    names = write(tshark, capture_talk(Server(sets), lambda c: learn(c, *sets)), tmp_path)
     written = facts(names)
     assert written == truth(sets, languages=(ENGLISH,))
     # in one order, whatever was learned first: a set's GUID as it is sent, the set itself, its counters
     places = [(uuid.UUID(guid).bytes_le, (cid[0] + 1) & NONE if cid else 0) for _, _, guid, *cid in written]
     assert places == sorted(places) and len(set(places)) > len(ODD)
-    scene = story(Server(sets), lambda c: run(c, [ask(s, NONE, 'a') for s in sets], 1))
-    out, err = tshark.run('-r', scene.write(tmp_path / 'x.pcap'), '-o', 'pcq.names_file:%s' % names, '-q')
+    scenario = capture_talk(Server(sets), lambda c: run(c, [ask(s, NONE, 'a') for s in sets], 1))
+    out, err = tshark.run('-r', scenario.write(tmp_path / 'x.pcap'), '-o', 'pcq.names_file:%s' % names, '-q')
     assert 'line' not in err, err
-    compare_paths(with_file(tshark, tmp_path, scene, names), scene)
+    compare_paths(with_file(tshark, tmp_path, scenario, names), scenario)
 
 
 @pytest.mark.parametrize('owner, known', [(None, False), ('*', True), (OTHER, True), (OTHER + ':49671', True), ('[%s]:445' % OTHER, True), (SERVER, False)])
@@ -193,16 +193,16 @@ def test_another_server(tshark, tmp_path, owner, known):
     """What was browsed on one server names the counters of another only if the file says so: of all, or of that address; a port, which older files have, does
     not count."""
     s = engine()
-    names = write(tshark, story(Server([s]), lambda c: learn(c, s)), tmp_path)
+    names = write(tshark, capture_talk(Server([s]), lambda c: learn(c, s)), tmp_path)
     if owner:
         names.write_text(names.read_text('utf-8').replace('server\t%s\n' % SERVER, 'server\t%s\n' % owner), 'utf-8')
-    scene = queried(s, server=OTHER)
-    frames = with_file(tshark, tmp_path, scene, names)
+    scenario = queried(s, server=OTHER)
+    frames = with_file(tshark, tmp_path, scenario, names)
     if known:
-        compare_paths(frames, scene)
-        assert compare_values(frames, scene) == 4
+        compare_paths(frames, scenario)
+        assert compare_values(frames, scenario) == 4
     else:
-        assert not [p for n, _ in answers(scene) for p in by_path(frames[n]) if 'Engine' in p or 'Turns' in p]
+        assert not [p for n, _ in answers(scenario) for p in by_path(frames[n]) if 'Engine' in p or 'Turns' in p]
 
 
 # --- sources before and behind it -----------------------------------------------------------------------------------
@@ -225,9 +225,9 @@ def lines(path, *rows):
 def test_the_file_knows_better(tshark, tmp_path, rows, shown):
     s = multiple('Processor Information', counter(7, 'PERF_COUNTER_RAWCOUNT', 'DPC Rate', [5, 8]), instances=['_Total'])
     s.guid = CPU.strip('{}')
-    scene = queried(s)
-    frames = with_file(tshark, tmp_path, scene, lines(tmp_path / 'n', *rows))
-    assert by_path(frames[answers(scene)[1][0]]) == {'\\\\SRV01\\' + path: value for path, value in shown.items()}
+    scenario = queried(s)
+    frames = with_file(tshark, tmp_path, scenario, lines(tmp_path / 'n', *rows))
+    assert by_path(frames[answers(scenario)[1][0]]) == {'\\\\SRV01\\' + path: value for path, value in shown.items()}
 
 
 def test_the_capture_knows_better(tshark, tmp_path, two_pass):
@@ -239,9 +239,9 @@ def test_the_capture_knows_better(tshark, tmp_path, two_pass):
     mine, others = {'\\\\SRV01\\Engine(a)\\Turns/sec': (close_to(99.0, 0.1), None)}, {'\\\\SRV01\\Other(a)\\Other 1': (100.0, None)}
     for told, shown in ((lambda c: (learn(c, s), run(c, [ask(s, 1, 'a')])), mine),
                         (lambda c: (run(c, [ask(s, 1, 'a')]), learn(c, s)), mine if two_pass else others)):
-        scene = story(Server([s]), told)
-        frames = with_file(tshark, tmp_path, scene, names, two_pass=two_pass)
-        assert by_path(frames[answers(scene)[1][0]]) == shown
+        scenario = capture_talk(Server([s]), told)
+        frames = with_file(tshark, tmp_path, scenario, names, two_pass=two_pass)
+        assert by_path(frames[answers(scenario)[1][0]]) == shown
 
 
 @pytest.mark.parametrize('language, locale', [('en', 'names file'), ('0x0407', 'German|0x0407'), ('1031', 'German|0x0407')])
@@ -251,10 +251,10 @@ def test_the_tree_says_names_file(tshark, tmp_path, language, locale):
     guid = '{%s}' % s.guid
     names = lines(tmp_path / 'n', ('name', guid, '-', language, 'Motor'), ('name', guid, 1, language, 'Umdrehungen'),
                   ('counter', guid, 1, '0x10410500', '-', '-', '-', '-', -3))
-    scene = story(Server([s]), lambda c: run(c, [ask(s, 1, 'a')], 1))
-    frames = with_file(tshark, tmp_path, scene, names)
-    assert list(by_path(frames[answers(scene)[0][0]])) == ['\\\\SRV01\\Motor(a)\\Umdrehungen']
-    (number, _), = frames_of(scene, VALIDATE, 'request')
+    scenario = capture_talk(Server([s]), lambda c: run(c, [ask(s, 1, 'a')], 1))
+    frames = with_file(tshark, tmp_path, scenario, names)
+    assert list(by_path(frames[answers(scenario)[0][0]])) == ['\\\\SRV01\\Motor(a)\\Umdrehungen']
+    (number, _), = frames_of(scenario, VALIDATE, 'request')
     for name, shown in (('pcq.counterset.name', 'Motor'), ('pcq.counter.name', 'Umdrehungen'), ('pcq.counter.type', None)):
         x, = frames[number].all(name)
         assert x.size == 0 and 'names file' in x.label and shown in (x.show, None)
@@ -338,9 +338,9 @@ def home(tshark, tmp_path, monkeypatch):
 
 
 def set_name(tshark, tmp_path, *args):
-    scene = queried(engine())
-    frames = read(tshark, scene, tmp_path, *args)
-    return one(frames[answers(scene)[0][0]].values[0], 'pcq.path').split('\\')[3]
+    scenario = queried(engine())
+    frames = read(tshark, scenario, tmp_path, *args)
+    return one(frames[answers(scenario)[0][0]].values[0], 'pcq.path').split('\\')[3]
 
 
 def test_default_places(tshark, tmp_path, home):
@@ -363,8 +363,8 @@ def test_default_places(tshark, tmp_path, home):
 def test_read_whenever_a_capture_is_opened(sharkd, tmp_path):
     """A file that changes between two captures, while the program runs."""
     guid = '{%s}' % engine().guid
-    scene = queried(engine())
-    path, number = scene.write(tmp_path / 'x.pcap'), answers(scene)[0][0]
+    scenario = queried(engine())
+    path, number = scenario.write(tmp_path / 'x.pcap'), answers(scenario)[0][0]
     names = lines(tmp_path / 'n', ('name', guid, '-', 'en', 'Before'), ('name', guid, 2, 'en', 'Two'))
     child = sharkd('pcq.names_file:%s' % names)
     child.load(path)

@@ -5,19 +5,19 @@ assumed."""
 import pytest
 
 from gen.hkpd_block import Counter, Object
-from gen.hkpd_scene import Talk
+from gen.hkpd_scenario import Talk
 from gen.model import TYPES
-from gen.scene import Scene
+from gen.scenario import Scenario
 from series import long_rows
 
 RAW = 'PERF_COUNTER_RAWCOUNT'
 
 
-def talk_of(scene, system, port, **how):
+def talk_of(scenario, system, port, **how):
     """A client of HKEY_PERFORMANCE_DATA: an object of its own, and one whose titles every Windows has."""
     objects = [Object(5000, 'Set', [Counter(5002, 'Apples', TYPES[RAW], lambda at, k: 1, 4)]),
                Object(2, 'System', [Counter(44, 'Processor Queue Length', TYPES[RAW], lambda at, k: 1, 4)])]
-    talk = Talk(scene, objects=objects, system=system, client_port=port, **how)
+    talk = Talk(scenario, objects=objects, system=system, client_port=port, **how)
     talk.handles = port
     talk.open()
     talk.titles()
@@ -27,10 +27,10 @@ def talk_of(scene, system, port, **how):
 @pytest.mark.parametrize('second, is_shared', [('TWO', True), ('one', False), ('', False), ('ONE.', True)])
 def test_two_computer_names_make_titles_assumed(tshark, tmp_path, second, is_shared, two_pass):
     """Those that every Windows has alike stay as they are. The response that has another name than the first says both."""
-    scene = Scene()
+    scenario = Scenario()
     for port, name in enumerate(('ONE', second, 'ONE'), 50001):
-        talk_of(scene, name, port).sample()
-    path, passes = scene.write(tmp_path / 'a.pcap'), ['-2'] * two_pass
+        talk_of(scenario, name, port).sample()
+    path, passes = scenario.write(tmp_path / 'a.pcap'), ['-2'] * two_pass
     rows = long_rows(tshark.run('-q', '-r', path, '-z', 'pcq,long,-', *passes)[0])
     assert [r['counter'] for r in rows] == ['Apples', 'Processor Queue Length'] * 3
     first = 0 if two_pass else 1        # nobody knows yet that there is another

@@ -4,7 +4,7 @@ right, and tshark neither crashes nor complains. The captures say what is expect
 
 import pytest
 
-from conftest import compare_scene, compare_scene_experts
+from conftest import compare_scenario, compare_scenario_experts
 from gen import buffers
 from gen.damage import DAMAGE, FILETIME, GUID, NAMES, STAMP, Bench
 from gen.record import GAP_FIELD
@@ -13,9 +13,9 @@ from gen.stubs import DATA, INFO, INSTANCES, REG_INFO, VALIDATE
 
 @pytest.mark.parametrize('name', DAMAGE)
 def test_each_class(read, name):
-    scene, frames = read(name, DAMAGE[name])
-    compare_scene(frames, scene)
-    compare_scene_experts(frames, scene)
+    scenario, frames = read(name, DAMAGE[name])
+    compare_scenario(frames, scenario)
+    compare_scenario_experts(frames, scenario)
     # what is clear is damage, and is shown as far as it goes: only what lost a fragment looks like noise
     assert name.startswith('bad-11') or not [f for f in frames.values() if 'pcq.expert.not_decrypted' in f.experts]
 
@@ -23,11 +23,11 @@ def test_each_class(read, name):
 @pytest.mark.parametrize('name', [n for n in DAMAGE if not n.startswith('bad-07')])
 def test_05_07_every_class_in_another_representation(shown, name):
     """NDR64 and big-endian stubs meet the same damage."""
-    scene = DAMAGE[name](order='>', ndr64=True)
-    scene.name = name
-    frames = shown(scene)
-    compare_scene(frames, scene)
-    compare_scene_experts(frames, scene)
+    scenario = DAMAGE[name](order='>', ndr64=True)
+    scenario.name = name
+    frames = shown(scenario)
+    compare_scenario(frames, scenario)
+    compare_scenario_experts(frames, scenario)
 
 
 ROWS = [(1, 'one', [(10, 8), (20, 4)]), (2, '', [(30, 8), (40, 4)])]
@@ -71,10 +71,10 @@ def test_05_every_length_with_every_wrong_value(shown, name):
             must = value in HUGE and (field.name, value) != ('pcq.string.offset', 0xFFFFFFFF)
             known = [*good.fields[:i], field._replace(value=value), GAP_FIELD, good.fields[-1]]
             b.answer(opnum, stub=bytes(stub), fields=known, experts=('',) if not must else (ANY,))
-    b.scene.name = name
-    frames = shown(b.scene)
-    compare_scene(frames, b.scene)
-    for number, messages in b.scene.frames.items():
+    b.scenario.name = name
+    frames = shown(b.scenario)
+    compare_scenario(frames, b.scenario)
+    for number, messages in b.scenario.frames.items():
         if ANY in messages[0].experts:
             assert frames[number].experts, 'frame %d: nothing remarked on %s' % (number, messages[0].fields[-3])
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from conftest import compare_scene, compare_scene_experts
+from conftest import compare_scenario, compare_scenario_experts
 from gen import buffers, model
 from gen.buffers import NONE
 from gen.damage import FILETIME, GUID, NAMES, STAMP, Bench
@@ -19,11 +19,11 @@ def bench(shown):
     b = Bench()
 
     def check(chat=()):
-        b.scene.chat = chat
-        frames = b.frames = shown(b.scene)
-        compare_scene(frames, b.scene)
-        compare_scene_experts(frames, b.scene)
-        return frames[max(b.scene.frames)]
+        b.scenario.chat = chat
+        frames = b.frames = shown(b.scenario)
+        compare_scenario(frames, b.scenario)
+        compare_scenario_experts(frames, b.scenario)
+        return frames[max(b.scenario.frames)]
     b.check = check
     return b
 

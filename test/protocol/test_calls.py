@@ -8,10 +8,10 @@ import pytest
 
 import test_hkpd as registry
 from conftest import TOP
-from gen import hkpd_scene, hkpd_stubs, stubs
+from gen import hkpd_scenario, hkpd_stubs, stubs
 from gen.pcap import Capture
-from gen.scene import Scene, tcp_line
-from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, taught_in
+from gen.scenario import Scenario, tcp_line
+from gen.scripted import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, capture_talk, taught_in
 from gen.stubs import CLOSE, DATA, ENUMERATE, INFO, INSTANCES, OPEN, REG_INFO, VALIDATE
 from learned import read, read_file
 
@@ -25,8 +25,8 @@ def plain():
                   counter(2, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7))
 
 
-def info_of(tshark, scene, folder, *args):
-    scene.write(folder / 'info.pcap')
+def info_of(tshark, scenario, folder, *args):
+    scenario.write(folder / 'info.pcap')
     return tshark.info(folder / 'info.pcap', *args)
 
 
@@ -39,27 +39,27 @@ def experts(frame, prefix='pcq'):
 def test_a_handle_that_was_never_valid_has_no_number(tshark, tmp_path, two_pass):
     """A made-up handle and its refusal, then a real one."""
     s = plain()
-    scene = Scene()
-    line = tcp_line(scene, Server([s]))
+    scenario = Scenario()
+    line = tcp_line(scenario, Server([s]))
     for h in (SAME, bytes(20)):
         line.request(DATA, stubs.request(DATA, hQuery=h, dwInSize=999))
         line.response(DATA, stubs.response(DATA, status=6, in_size=999))
     h = line.client().open()
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    assert not [n for n, m in frames_of(scene, DATA, 'request') + frames_of(scene, DATA, 'response')
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
+    assert not [n for n, m in frames_of(scenario, DATA, 'request') + frames_of(scenario, DATA, 'response')
                 if frames[n].all('pcq.query.number')]
-    assert frames[frames_of(scene, OPEN, 'response')[0][0]].numbers('pcq.query.number') == [1], h
+    assert frames[frames_of(scenario, OPEN, 'response')[0][0]].numbers('pcq.query.number') == [1], h
 
 
 def test_keys_have_numbers_of_their_own(tshark, tmp_path, two_pass):
-    scene = hkpd_scene.Scene()
-    talk = hkpd_scene.Talk(scene)
+    scenario = hkpd_scenario.Scenario()
+    talk = hkpd_scenario.Talk(scenario)
     talk.open(hkpd_stubs.OPEN_HKLM)
     talk.ask('ProductName', 'Model\0'.encode('utf-16-le'), kind=1)
     expected = []
     for n in (1, 2):
         expected += [(x, n) for x in talk.open()[1:] + talk.sample() + talk.close()]
-    frames = registry.read(tshark, scene, tmp_path, two_pass=two_pass)
+    frames = registry.read(tshark, scenario, tmp_path, two_pass=two_pass)
     assert {n: f.numbers('hkpd.handle.number') for n, f in frames.items() if f.all('hkpd.handle.number')} == {
         n: [number] for n, number in expected}
 
@@ -69,15 +69,15 @@ def test_keys_have_numbers_of_their_own(tshark, tmp_path, two_pass):
 
 def test_a_closed_key_that_answers_with_data_is_a_new_handle(tshark, tmp_path, two_pass):
     """The request says that its handle was closed, and keeps its number on each look; the response has the next."""
-    scene, talk = hkpd_scene.begin_talk()
+    scenario, talk = hkpd_scenario.begin_talk()
     talk.sample()
     talk.close()
     talk.samples.clear()        # nothing is compared across the two
     late = talk.sample() + talk.sample() + talk.ask('Global', None, status=5)
-    frames = registry.read(tshark, scene, tmp_path, two_pass=two_pass)
+    frames = registry.read(tshark, scenario, tmp_path, two_pass=two_pass)
     assert [frames[n].numbers('hkpd.handle.number') for n in late] == [[1]] + [[2]] * 5
     assert ['handle_closed' in experts(frames[n]) for n in late] == [True] + [False] * 5
-    assert registry.compare_values(frames, scene) > 20
+    assert registry.compare_values(frames, scenario) > 20
 
 
 # --- noise ----------------------------------------------------------------------------------------------------------
@@ -121,25 +121,25 @@ def test_everything_behind_a_lost_packet_is_noise(tshark, tmp_path, direction, w
     (ENUMERATE, 0, 3, False)])
 def test_success_without_data(tshark, tmp_path, opnum, in_size, rtn_size, found):
     """lpData is empty though there was room and *pdwRtnSize says that there is something."""
-    scene = Scene()
-    line = tcp_line(scene)
+    scenario = Scenario()
+    line = tcp_line(scenario)
     named = dict(szMachine='S', CounterSetGuid='01010101-0101-0101-0101-010101010101')
     more = {DATA: dict(hQuery=SAME), INFO: dict(hQuery=SAME), REG_INFO: dict(named, RequestCode=1, RequestLCID=0), INSTANCES: named,
             ENUMERATE: dict(szMachine='S')}[opnum]
     line.request(opnum, stubs.request(opnum, dwInSize=in_size, **more))
     frame = line.response(opnum, stubs.response(opnum, data=[] if opnum == ENUMERATE else b'', in_size=in_size, rtn_size=rtn_size))
-    frames = read(tshark, scene, tmp_path)
+    frames = read(tshark, scenario, tmp_path)
     assert experts(frames[frame]) == (['no_data'] if found else [])
 
 
 def test_an_empty_handle_is_no_damage(tshark, tmp_path):
     """A well-formed close of nothing."""
-    scene = Scene()
-    line = tcp_line(scene)
+    scenario = Scenario()
+    line = tcp_line(scenario)
     asked = line.request(CLOSE, stubs.request(CLOSE, hQuery=bytes(20)))
     line.response(CLOSE, stubs.response(CLOSE, status=6, handle=bytes(20)))
-    frames = read(tshark, scene, tmp_path)
-    info = info_of(tshark, scene, tmp_path)
+    frames = read(tshark, scenario, tmp_path)
+    info = info_of(tshark, scenario, tmp_path)
     assert experts(frames[asked]) == ['handle_null']
     assert info[asked] == 'CloseQueryHandle request'
     assert info[asked + 1] == 'CloseQueryHandle response, ERROR_INVALID_HANDLE'
@@ -148,8 +148,8 @@ def test_an_empty_handle_is_no_damage(tshark, tmp_path):
 # --- the registry ---------------------------------------------------------------------------------------------------
 
 def test_success_of_the_registry_without_performance_data(tshark, tmp_path):
-    scene = hkpd_scene.Scene()
-    talk = hkpd_scene.Talk(scene)
+    scenario = hkpd_scenario.Scenario()
+    talk = hkpd_scenario.Talk(scenario)
     talk.open()
     expected = {}
     for data, found in ((b'', 'no_data'), (None, 'no_data'), (b'PE', 'not_performance_data'),
@@ -157,16 +157,16 @@ def test_success_of_the_registry_without_performance_data(tshark, tmp_path):
         expected[talk.ask('Global', data)[1]] = [found]
     asked, silent = talk.ask('Global', None, room=0, size=606)
     expected[silent] = []
-    frames = registry.read(tshark, scene, tmp_path)
-    info = info_of(tshark, scene, tmp_path)
+    frames = registry.read(tshark, scenario, tmp_path)
+    info = info_of(tshark, scenario, tmp_path)
     assert {n: experts(frames[n]) for n in expected} == expected
     assert 'handle 1, Global, size probe: needs 606 bytes' in info[silent]
     assert [n for n, words in expected.items() if 'no PERF_DATA_BLOCK' in info[n]] == list(expected)[2:4]
 
 
 def test_the_length_is_that_of_the_data(tshark, tmp_path):
-    scene = hkpd_scene.Scene()
-    talk = hkpd_scene.Talk(scene)
+    scenario = hkpd_scenario.Scenario()
+    talk = hkpd_scenario.Talk(scenario)
     talk.open()
     right = talk.sample()[1]
     b = talk.block()
@@ -175,7 +175,7 @@ def test_the_length_is_that_of_the_data(tshark, tmp_path):
     struct.pack_into('<I', stub, len(stub) - 8, len(bytes(b.record)) - 4)
     talk.line.request(hkpd_stubs.QUERY_VALUE, hkpd_stubs.query(talk.handle, 'Global'))
     wrong = talk.line.response(hkpd_stubs.QUERY_VALUE, bytes(stub), [])
-    frames = registry.read(tshark, scene, tmp_path)
+    frames = registry.read(tshark, scenario, tmp_path)
     assert experts(frames[right]) == [] and experts(frames[wrong]) == ['length']
     assert len(frames[wrong].all('pcq.cooked')) > 10, 'a length costs no sample'
 
@@ -192,24 +192,24 @@ def values_of(talk):
 @pytest.mark.parametrize('root', ['OPEN_HKLM', 'key'])
 def test_another_keys_handle_is_never_ours(tshark, tmp_path, root, two_pass):
     """Its opening was captured: whatever its values look like, they are the stock dissector's."""
-    scene = hkpd_scene.Scene()
-    talk = hkpd_scene.Talk(scene)
+    scenario = hkpd_scenario.Scenario()
+    talk = hkpd_scenario.Talk(scenario)
     talk.open(hkpd_stubs.OPEN_HKLM)
     if root == 'key':
         talk.open_key('SOFTWARE\\Vendor')
     values_of(talk)
-    path = scene.write(tmp_path / 'a.pcap')
+    path = scenario.write(tmp_path / 'a.pcap')
     args = ['-2'] if two_pass else []
     assert registry.pdml(tshark, path, *args) == registry.pdml(tshark, path, *args, plugin=False)
 
 
 def test_a_handle_of_which_nothing_is_known_needs_a_name_and_a_block_that_adds_up(tshark, tmp_path):
-    scene = hkpd_scene.Scene()
-    talk = hkpd_scene.Talk(scene)
+    scenario = hkpd_scenario.Scenario()
+    talk = hkpd_scenario.Talk(scenario)
     talk.handle = talk.new_handle()
     others = values_of(talk) + [talk.ask('Global', SIGNATURE + bytes(range(92)))[1]]
     ours = talk.sample()[1]
-    frames = registry.read(tshark, scene, tmp_path)
+    frames = registry.read(tshark, scenario, tmp_path)
     assert not [n for n in others if frames[n].all('hkpd') or not frames[n].all('winreg.winreg_QueryValue.data')]
     assert frames[ours].all('hkpd.data_block')
 
@@ -219,24 +219,24 @@ def test_a_handle_of_which_nothing_is_known_needs_a_name_and_a_block_that_adds_u
 def test_names_beside_guids_and_ids(tshark, tmp_path):
     """Requests and answers of opnums 1 and 2, and the counter id of RequestCode 2."""
     s = multiple('Known Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Known Counter', [1, 1]))
-    scene, c = begin(Server([s]))
+    scenario, c = begin(Server([s]))
     learn(c, s, codes=(9, 10))
     c.reg_info(s.guid, 1)
     c.reg_info(s.guid, 2, 1)
     c.instances(s.guid)
     c.enumerate()
-    frames = read(tshark, scene, tmp_path, two_pass=True)
-    listed = frames_of(scene, ENUMERATE, 'response')[-1][0]
+    frames = read(tshark, scenario, tmp_path, two_pass=True)
+    listed = frames_of(scenario, ENUMERATE, 'response')[-1][0]
     assert [x.label for x in frames[listed].all('pcq.counterset.guid')] == ['Counterset GUID: %s (Known Set)' % s.guid]
-    taught = taught_in(scene, 9, s.guid)
+    taught = taught_in(scenario, 9, s.guid)
     for opnum in (REG_INFO, INSTANCES):
-        for number, m in frames_of(scene, opnum, 'request') + frames_of(scene, opnum, 'response'):
+        for number, m in frames_of(scenario, opnum, 'request') + frames_of(scenario, opnum, 'response'):
             if number <= taught:
                 continue
             names = [x for x in frames[number].all('pcq.counterset.name') if x.size == 0]
             assert names and names[0].show == 'Known Set', number
             assert names[0].after().name == 'pcq.learned_in' and names[0].after().show == str(taught)
-    ids = [frames[n] for n, m in frames_of(scene, REG_INFO, 'request') if m.record['parameters']['RequestCode'] == 2]
+    ids = [frames[n] for n, m in frames_of(scenario, REG_INFO, 'request') if m.record['parameters']['RequestCode'] == 2]
     assert ids and all('Known Counter' in f.show_of('pcq.counter.name') for f in ids)
 
 
@@ -244,14 +244,14 @@ def test_names_beside_guids_and_ids(tshark, tmp_path):
 
 def test_what_validation_asks_and_answers(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [1, 1]))
-    scene, c = begin(Server([s]), s)
+    scenario, c = begin(Server([s]), s)
     h = c.query([ask(s, 1, 'a'), ask(s, 2, 'a'), ask(s, 1, 'b')], info=False)
     c.validate(h, [ask(s, 2, 'b')])
     c.validate(h, [ask(s, 99, 'a')])
     c.validate(h, [ask(s, 2, 'b')], add=False)
-    info = info_of(tshark, scene, tmp_path)
-    asked = [info[n] for n, m in frames_of(scene, VALIDATE, 'request')]
-    told = [info[n] for n, m in frames_of(scene, VALIDATE, 'response')]
+    info = info_of(tshark, scenario, tmp_path)
+    asked = [info[n] for n, m in frames_of(scenario, VALIDATE, 'request')]
+    told = [info[n] for n, m in frames_of(scenario, VALIDATE, 'response')]
     assert asked[:3] == ['ValidateCounters request, query 1, add 3: \\Set(a)\\One, 2 more',
                      'ValidateCounters request, query 1, add 1: \\Set(b)\\Two',
                      'ValidateCounters request, query 1, add 1: \\Set(a)\\#99']
@@ -263,22 +263,22 @@ def test_what_validation_asks_and_answers(tshark, tmp_path):
 def test_the_status_in_a_request_means_nothing(tshark, tmp_path):
     """Whatever a client leaves there is no verdict."""
     s = plain()
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, status=4200), ask(s, 99, status=4200)], 0)))
-    frames = read(tshark, scene, tmp_path)
-    asked, told = ([x.label for x in frames[frames_of(scene, VALIDATE, kind)[0][0]].identifiers]
+    scenario = capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, status=4200), ask(s, 99, status=4200)], 0)))
+    frames = read(tshark, scenario, tmp_path)
+    asked, told = ([x.label for x in frames[frames_of(scenario, VALIDATE, kind)[0][0]].identifiers]
                    for kind in ('request', 'response'))
     assert ['ERROR' in x for x in asked] == [False, False] and ['ERROR' in x for x in told] == [False, True]
 
 
 def test_probes_say_what_they_are_about(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]))
-    scene, c = begin(Server([s]), s)
+    scenario, c = begin(Server([s]), s)
     c.reg_info(s.guid, 3, 0x407)
     c.instances(s.guid)
     h = c.query([ask(s, 1, 'a')], info=False)
     c.data(h)
-    info = info_of(tshark, scene, tmp_path)
-    probes = [info[n] for opnum in (REG_INFO, INSTANCES, DATA) for n, m in frames_of(scene, opnum, 'response') if m.status == 8]
+    info = info_of(tshark, scenario, tmp_path)
+    probes = [info[n] for opnum in (REG_INFO, INSTANCES, DATA) for n, m in frames_of(scenario, opnum, 'response') if m.status == 8]
     assert 'QueryCounterSetRegistrationInfo response, Set, COUNTERSET_NAME_STRING, de-DE, size probe: needs 8 bytes' in probes
     assert [p for p in probes if p.startswith('EnumerateCounterSetInstances response, Set, size probe: needs ')]
     assert [p for p in probes if p.startswith('QueryCounterData response, query 1, size probe: needs ')]
@@ -288,24 +288,24 @@ def test_probes_say_what_they_are_about(tshark, tmp_path):
 def test_long_names_are_cut_in_the_info_column(tshark, tmp_path):
     """With all bytes of each character."""
     s = multiple('\xe4' * 300, counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), instances=('i' * 200,))
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'i' * 200)])))
-    info = info_of(tshark, scene, tmp_path)
+    scenario = capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'i' * 200)])))
+    info = info_of(tshark, scenario, tmp_path)
     assert max(len(text) for text in info.values()) < 400 and not any('\ufffd' in text for text in info.values())
     assert any('\xe4' * 80 + '\u2026' in text for text in info.values())
-    for number, m in answers(scene):
+    for number, m in answers(scenario):
         assert '\u2026 = 1' in info[number], info[number]
 
 
 def test_failed_blocks_are_counted_and_an_assumed_order_is_marked(tshark, tmp_path):
     """No QueryCounterInfo: whose a block is follows from the order. An instance that is not there makes a block fail. The last answer comes twice."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2, 2]))
-    scene, c = begin(Server([s]), s)
+    scenario, c = begin(Server([s]), s)
     h = run(c, [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 2, 'gone')], info=False, close=False)
     c.line.rpc.call_id -= 1
-    c.line.response(DATA, answers(scene)[-1][1].stub)
+    c.line.response(DATA, answers(scenario)[-1][1].stub)
     c.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'b')], add=False)
     c.data(h, 9999)
-    info = info_of(tshark, scene, tmp_path)
-    assert 'query 1: 1 failed: \\Set(gone)\\Two (ERROR_NO_DATA) (1 block, ' in info[answers(scene)[-1][0]]
-    for number, m in answers(scene)[:-1]:
+    info = info_of(tshark, scenario, tmp_path)
+    assert 'query 1: 1 failed: \\Set(gone)\\Two (ERROR_NO_DATA) (1 block, ' in info[answers(scenario)[-1][0]]
+    for number, m in answers(scenario)[:-1]:
         assert 'query 1: \\Set(a)\\One = 1 (assumed), 1 more value; 1 failed: \\Set(gone)\\Two (ERROR_NO_DATA, assumed) (3 blocks, ' in info[number] and 'Malformed' not in info[number]

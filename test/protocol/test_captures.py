@@ -5,10 +5,10 @@ import pytest
 
 from conftest import TOP
 from gen.damage import DAMAGE
-from gen.scenes import SCENES
+from gen.scenarios import SCENARIOS
 
 PLAIN = TOP / 'test' / 'pcaps' / 'plain'
-ALL = {**SCENES, **DAMAGE}
+ALL = {**SCENARIOS, **DAMAGE}
 
 
 @pytest.mark.parametrize('name', ALL)
@@ -25,7 +25,7 @@ def test_they_are_small():
     assert max(sizes.values()) < 100000 and sum(sizes.values()) < 1500000, sizes
 
 
-@pytest.mark.parametrize('name', SCENES)
+@pytest.mark.parametrize('name', SCENARIOS)
 def test_the_network_below_is_right(tshark, name):
     """Checksums and sequence numbers of our own frames, so that a fault is never the generator's; and no layer is malformed."""
     rows = tshark.fields(PLAIN / (name + '.pcap'), ['frame.number'], '-o', 'ip.check_checksum:TRUE', '-o',

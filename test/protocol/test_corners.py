@@ -11,43 +11,43 @@ import test_manifest as manifests
 from conftest import TOP
 from gen import buffers, model, server, stubs
 from gen.hkpd_block import Counter, Instance, Object
-from gen.hkpd_scene import begin_talk
+from gen.hkpd_scenario import begin_talk
 from gen.model import TYPES
-from gen.scene import Scene, tcp_line
-from gen.story import Server, answers, ask, backward, begin, counter, frames_of, learn, multiple, run, single, story
+from gen.scenario import Scenario, tcp_line
+from gen.scripted import Server, answers, ask, backward, begin, counter, frames_of, learn, multiple, run, single, capture_talk
 from gen.stubs import DATA, VALIDATE
 from learned import by_path, compare_paths, compare_values, read
 
 
 def test_a_counter_that_is_refused_twice(tshark, tmp_path):
     s = multiple('Set', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'Counter %d' % i, [i]) for i in range(1, 5)])
-    scene, c = begin(Server([s]), s)
+    scenario, c = begin(Server([s]), s)
     h = c.query([ask(s, 1, 'a'), ask(s, 999, 'a')], info=False)
     c.validate(h, [ask(s, 999, 'a')])
     c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path)
-    asked_in = frames[frames_of(scene, DATA, 'request')[0][0]]
+    frames = read(tshark, scenario, tmp_path)
+    asked_in = frames[frames_of(scenario, DATA, 'request')[0][0]]
     assert [x.label for x in asked_in.all('pcq.query')] == ['Query: 1 counter, 1 refused']
-    assert list(by_path(frames[answers(scene)[0][0]])) == ['\\\\SRV01\\Set(a)\\Counter 1']
+    assert list(by_path(frames[answers(scenario)[0][0]])) == ['\\\\SRV01\\Set(a)\\Counter 1']
 
 
 def test_a_dropped_sample_is_no_first_one(tshark, tmp_path):
     many = lambda at: [Instance('%d ' % i + 900 * 'x') for i in range(500)]
     objects = [Object(2 * k, 'Object %d' % k, [Counter(2, 'Things', TYPES['PERF_COUNTER_DELTA'], lambda at, k: at.number, 4)], many)
                for k in (1, 2)]
-    scene, talk = begin_talk(objects, max_frag=60000, titles=False)
+    scenario, talk = begin_talk(objects, max_frag=60000, titles=False)
     for index in (2, 4, 2):
         b = talk.block([o for o in objects if o.index == index])
         talk.ask(str(index), bytes(b.record), room=10 ** 7)
         talk.clock.tick()
-    rows = tshark.fields(scene.write(tmp_path / 'x.pcap'), ['pcq.cooked.none'], '-2', '-o', 'pcq.sample_limit:1', '-Y', 'hkpd.data_block', '-E', 'occurrence=f')
+    rows = tshark.fields(scenario.write(tmp_path / 'x.pcap'), ['pcq.cooked.none'], '-2', '-o', 'pcq.sample_limit:1', '-Y', 'hkpd.data_block', '-E', 'occurrence=f')
     assert [r[0] for r in rows] == ['1', '1', '17']
 
 
 def test_a_query_and_a_key_with_one_handle(tshark, tmp_path):
-    scene, talk = begin_talk(client_port=50009, titles=False)
+    scenario, talk = begin_talk(client_port=50009, titles=False)
     s = single('One', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7))
-    c = tcp_line(scene, Server([s], handles=[talk.handle])).client()
+    c = tcp_line(scenario, Server([s], handles=[talk.handle])).client()
     learn(c, s)
     h = c.open()
     assert bytes(h) == bytes(talk.handle)
@@ -55,7 +55,7 @@ def test_a_query_and_a_key_with_one_handle(tshark, tmp_path):
     c.data(h, 9999)
     talk.sample()
     c.data(h, 9999)
-    rows = tshark.fields(scene.write(tmp_path / 'x.pcap'), ['hkpd.handle', 'pcq.query.number', 'hkpd.handle.number'], '-Y', 'hkpd.data_block')
+    rows = tshark.fields(scenario.write(tmp_path / 'x.pcap'), ['hkpd.handle', 'pcq.query.number', 'hkpd.handle.number'], '-Y', 'hkpd.data_block')
     assert len(rows) == 1 and rows[0][0] and rows[0][1] == '' and rows[0][2] == '1', rows
 
 
@@ -65,12 +65,12 @@ def test_the_english_of_britain(tshark, tmp_path, monkeypatch):
     s.names[0x809] = s.names[model.GERMAN] = 'Set'
     s.counters[0].names[0x809] = 'Colours'
     s.counters[0].names[model.GERMAN] = 'Farben'
-    scene, c = begin(Server([s]))
+    scenario, c = begin(Server([s]))
     learn(c, s, codes=(1, 3, 5), lcid=0x809)
     learn(c, s, codes=(1, 3, 5), lcid=model.GERMAN)
     run(c, [ask(s, 1, 'a')], 1)
-    frames = read(tshark, scene, tmp_path)
-    assert list(by_path(frames[answers(scene)[0][0]])) == ['\\\\SRV01\\Set(a)\\Colours']
+    frames = read(tshark, scenario, tmp_path)
+    assert list(by_path(frames[answers(scenario)[0][0]])) == ['\\\\SRV01\\Set(a)\\Colours']
 
 
 @pytest.mark.parametrize('attribute, kind, helper, value, step', [
@@ -84,20 +84,20 @@ def test_a_relation_of_the_manifest(tshark, tmp_path, attribute, kind, helper, v
     path = manifests.names_of(tmp_path, manifests.manifest(
         manifests.the_counters()[0], '<counter id="1" uri="a" name="Busy" type="%s" %s="2" detailLevel="standard"/>' % (kind.lower(), attribute),
         '<counter id="2" uri="b" name="Helper" type="%s" detailLevel="standard"/></counterSet>' % helper.lower()))
-    scene = story(Server([s]), lambda c: run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3))
-    frames = manifests.with_file(tshark, tmp_path, scene, path)
-    compare_paths(frames, scene)
-    assert compare_values(frames, scene) > 3 and not frames[answers(scene)[-1][0]].all('pcq.cooked.none')
+    scenario = capture_talk(Server([s]), lambda c: run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3))
+    frames = manifests.with_file(tshark, tmp_path, scenario, path)
+    compare_paths(frames, scenario)
+    assert compare_values(frames, scenario) > 3 and not frames[answers(scenario)[-1][0]].all('pcq.cooked.none')
 
 
 def test_what_the_frame_itself_taught(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'First', [1, 1]))
-    script, scene = Server([s]), Scene()
-    line = tcp_line(scene, script)
+    script, scenario = Server([s]), Scenario()
+    line = tcp_line(scenario, script)
     h = line.client().open()
     line.together([(VALIDATE, dict(hQuery=h, lpData=buffers.identifiers([ask(s, 1, 'a')]), dwAdd=1)), *[
         (stubs.REG_INFO, dict(szMachine='\\\\SRV01', CounterSetGuid=s.guid, RequestCode=code, RequestLCID=0, dwInSize=999)) for code in (9, 10)]])
-    path = scene.write(tmp_path / 'x.pcap')
+    path = scenario.write(tmp_path / 'x.pcap')
     out, _ = tshark.run('-r', path, '-2', '-V')
     answers_ = out.split('\nFrame ')[-1]
     assert 'Counter name: First' in answers_ and 'learned after this frame' not in answers_
@@ -106,12 +106,12 @@ def test_what_the_frame_itself_taught(tshark, tmp_path):
 
 def test_rows_of_csv_before_info(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'First', [11, 12]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Second', [21, 22]))
-    scene, c = begin(Server([s], order=backward), s)
+    scenario, c = begin(Server([s], order=backward), s)
     h = c.query([ask(s, 1, 'a'), ask(s, 2, 'a')], info=False)
     c.data(h, 9999)
     c.info(h)
     c.data(h, 9999)
-    tshark.run('-2', '-q', '-r', scene.write(tmp_path / 'x.pcap'), '-z', 'pcq,csv,%s' % (tmp_path / 'out.csv'))
+    tshark.run('-2', '-q', '-r', scenario.write(tmp_path / 'x.pcap'), '-z', 'pcq,csv,%s' % (tmp_path / 'out.csv'))
     rows = list(csv.reader((tmp_path / 'out.csv').open()))
     column = {p.rpartition('\\')[2]: i for i, p in enumerate(rows[0])}
     assert [[float(r[column[x]]) for x in ('First', 'Second')] for r in rows[1:]] == [[11, 21], [12, 22]]
@@ -119,8 +119,8 @@ def test_rows_of_csv_before_info(tshark, tmp_path):
 
 def test_a_cut_packet_in_the_info_column(tshark, tmp_path):
     s = single('One', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7))
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)], 1)))
-    path = scene.write(tmp_path / 'x.pcap')
+    scenario = capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)], 1)))
+    path = scenario.write(tmp_path / 'x.pcap')
     subprocess.run(['editcap', '-s', '120', path, tmp_path / 'cut.pcap'], check=True)
     info = tshark.info(tmp_path / 'cut.pcap')
     assert any('Packet size limited' in x for x in info.values()) and not any('Malformed' in x for x in info.values())
@@ -130,9 +130,9 @@ def test_a_cut_packet_in_the_info_column(tshark, tmp_path):
 @pytest.mark.parametrize('text, size', [('\u6162\u6364', 8), ('\u51e6\u7406\u88c5\u7f6e', 16), ('\u6162\u6364\u611f', 8),
                                         ('\u7f62\u6364\u6162', 8)])
 def test_texts_of_other_scripts(tshark, tmp_path, text, size):
-    scene, talk = begin_talk(objects=[Object(1500, 'Set', [Counter(1502, 'Wide', 0x00000B00, lambda at, k: text, size)])], titles=False)
+    scenario, talk = begin_talk(objects=[Object(1500, 'Set', [Counter(1502, 'Wide', 0x00000B00, lambda at, k: text, size)])], titles=False)
     talk.sample()
-    rows = tshark.fields(scene.write(tmp_path / 'x.pcap'), ['pcq.value.text'], '-Y', 'hkpd.data_block')
+    rows = tshark.fields(scenario.write(tmp_path / 'x.pcap'), ['pcq.value.text'], '-Y', 'hkpd.data_block')
     assert rows == [[text]]
 
 

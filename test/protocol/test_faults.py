@@ -9,11 +9,11 @@ import pytest
 
 from conftest import TOP
 from gen.client import Fault
-from gen.hkpd_scene import Talk
+from gen.hkpd_scenario import Talk
 from gen.hkpd_stubs import OPEN_DATA, open_root
 from gen.pcap import Capture
-from gen.scene import Scene, smb_line, tcp_line
-from gen.story import ALL, Server, ask, counter, learn, run, single, story
+from gen.scenario import Scenario, smb_line, tcp_line
+from gen.scripted import ALL, Server, ask, counter, learn, run, single, capture_talk
 from gen.stubs import CLOSE, DATA, OPEN, VALIDATE
 from series import table
 
@@ -29,7 +29,7 @@ def faulty(opnum, code, line=tcp_line, calls=ALL):
         with contextlib.suppress(Fault):
             learn(client, s)
             run(client, [ask(s, 1)], 3)
-    return story(Server([s], faults={opnum: (code, calls)}), asks_until_fault, line=line)
+    return capture_talk(Server([s], faults={opnum: (code, calls)}), asks_until_fault, line=line)
 
 
 @pytest.mark.parametrize('line', [tcp_line, smb_line])
@@ -64,12 +64,12 @@ def test_it_stands_in_the_statistics(tshark, tmp_path):
 
 def test_the_registry_too(tshark, tmp_path, passes):
     """Whoever has no rights on the pipe's interface gets it for the first call; of other keys it says nothing."""
-    scene = Scene()
-    talk = Talk(scene)
+    scenario = Scenario()
+    talk = Talk(scenario)
     for opnum in 2, OPEN_DATA:
         talk.line.request(opnum, open_root())
         talk.rpc.fault(DENIED)
-    capture = scene.write(tmp_path / 'a.pcap')
+    capture = scenario.write(tmp_path / 'a.pcap')
     rows = tshark.fields(capture, ['_ws.col.Info', 'pcq.expert.call_failed'], '-Y', 'dcerpc.pkt_type == 3', *passes)
     assert not rows[0][1] and rows[1][0] == 'OpenHKPD fault: nca_s_fault_access_denied' and rows[1][1]
     row, note = table(tshark, capture, 'pcq,refusals')

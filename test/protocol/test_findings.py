@@ -4,9 +4,9 @@
 from gen import buffers
 from gen.damage import FILETIME, GOOD_BLOCK, GUID, STAMP, Bench, raw
 from gen.hkpd_block import Counter, Object
-from gen.hkpd_scene import Talk
-from gen.scene import Scene, tcp_line
-from gen.story import Server, answers, ask, counter, learn, multiple, single, story
+from gen.hkpd_scenario import Talk
+from gen.scenario import Scenario, tcp_line
+from gen.scripted import Server, answers, ask, counter, learn, multiple, single, capture_talk
 from gen.stubs import DATA, INFO, INSTANCES, OPEN, VALIDATE
 from learned import Frames, read, read_texts
 
@@ -33,9 +33,9 @@ def test_each_at_the_structure_that_is_wrong(tshark, tmp_path):
          ('order_assumed', 'pcq.data'))
     data(buffers.single_block(1), ('length', 'pcq.data_header'), total=7)
     data(buffers.single_block(1), ('time', 'pcq.data.perf_freq'), freq=0)
-    scene = b.scene
-    frames = read(tshark, scene, tmp_path)
-    numbers = [n for n, there in sorted(scene.frames.items()) if (there[0].opnum, there[0].kind) == (DATA, 'response')]
+    scenario = b.scenario
+    frames = read(tshark, scenario, tmp_path)
+    numbers = [n for n, there in sorted(scenario.frames.items()) if (there[0].opnum, there[0].kind) == (DATA, 'response')]
     assert [[x[:2] for x in experts(frames[n])] for n in numbers] == wanted
 
 
@@ -46,8 +46,8 @@ def test_a_hundred_are_said_and_the_others_counted(tshark, tmp_path):
         for i in range(count):
             r.add(buffers.counter_reg_info(i, 0xFFFFFFFF))
         b.reg(1, r)
-    frames = read(tshark, b.scene, tmp_path)
-    said = [experts(frames[n]) for n, there in sorted(b.scene.frames.items()) if there[0].kind == 'response']
+    frames = read(tshark, b.scenario, tmp_path)
+    said = [experts(frames[n]) for n, there in sorted(b.scenario.frames.items()) if there[0].kind == 'response']
     assert [[x[0] for x in there] for there in said] == [['counter_type'] * 100] + [['counter_type'] * 100 + ['not_shown']] * 2
     assert [there[-1][3] for there in said[1:]] == ['Message: %d more findings are not shown' % n for n in (1, 30)]
 
@@ -56,10 +56,10 @@ def test_who_asks_for_findings_alone_gets_them(tshark, tmp_path):
     """By the statistic, Wireshark's own field or a finding's: nobody looks at the structures that they stand in."""
     b = Bench()
     b.both(DATA, buffers.data_buffer(GOOD_BLOCK, STAMP, FILETIME, freq=0))
-    talk = Talk(b.scene, [Object(2, 'System', [Counter(10, 'Things', 0x10000, lambda at, k: 1, 4, scale=11)])], client_port=50009)
+    talk = Talk(b.scenario, [Object(2, 'System', [Counter(10, 'Things', 0x10000, lambda at, k: 1, 4, scale=11)])], client_port=50009)
     talk.open()
     talk.sample()
-    path = b.scene.write(tmp_path / 'a.pcap')
+    path = b.scenario.write(tmp_path / 'a.pcap')
     for passes in [], ['-2']:
         out, _ = tshark.run('-q', '-r', path, '-z', 'expert', *passes)
         assert 'PerfFreq is 0' in out and 'DefaultScale is 11' in out, out
@@ -72,11 +72,11 @@ def test_a_validation_whose_request_ends_too_soon(tshark, tmp_path):
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [1]))
     said = []
     for lost in (0, 4):         # dwAdd
-        scene = Scene()
-        c = tcp_line(scene, Server([s]), alters=lambda opnum, kind, stub: stub[:len(stub) - lost] if (
+        scenario = Scenario()
+        c = tcp_line(scenario, Server([s]), alters=lambda opnum, kind, stub: stub[:len(stub) - lost] if (
             opnum, kind) == (VALIDATE, 'request') else stub).client()
         c.validate(c.open(), [ask(s, 1)])
-        said.append([x for x in tshark.info(scene.write(tmp_path / 'a.pcap')).values() if 'ValidateCounters response' in x][0])
+        said.append([x for x in tshark.info(scenario.write(tmp_path / 'a.pcap')).values() if 'ValidateCounters response' in x][0])
     assert '1 added' in said[0] and '1 accepted' in said[1], said
 
 
@@ -89,8 +89,8 @@ def test_what_is_left_behind_the_last(tshark, tmp_path):
         b.both(opnum, make())
         b.both(opnum, make().add(raw(more)))
         wanted += [[], finding]
-    frames = read(tshark, b.scene, tmp_path)
-    numbers = [n for n, there in sorted(b.scene.frames.items()) if there[0].kind == 'response' and there[0].opnum != OPEN]
+    frames = read(tshark, b.scenario, tmp_path)
+    numbers = [n for n, there in sorted(b.scenario.frames.items()) if there[0].kind == 'response' and there[0].opnum != OPEN]
     assert [[x[3].removeprefix('Message: ') for x in experts(frames[n])] for n in numbers] == wanted
 
 
@@ -98,8 +98,8 @@ def test_the_last_index_is_one_less_than_there_are(tshark, tmp_path):
     b = Bench()
     for last in (1, 2):
         b.both(INFO, buffers.identifiers([dict(guid=GUID, counter_id=i, index=x) for i, x in enumerate((0, last))]))
-    frames = read(tshark, b.scene, tmp_path)
-    said = [[x[3] for x in experts(frames[n])] for n, there in sorted(b.scene.frames.items()) if (
+    frames = read(tshark, b.scenario, tmp_path)
+    said = [[x[3] for x in experts(frames[n])] for n, there in sorted(b.scenario.frames.items()) if (
         there[0].opnum, there[0].kind) == (INFO, 'response')]
     assert said == [[], ['Message: Index 2 of identifier 1 is beyond the 2 blocks, or given before']]
 
@@ -111,7 +111,7 @@ def test_ndr64_may_end_with_padding(tshark, tmp_path):
         b = Bench(ndr64=ndr64)
         b.ask(INSTANCES)
         b.answer(INSTANCES, stub=bytes(b.response(INSTANCES, data=buffers.instances([(1, 'one')]), in_size=8192)) + bytes(more))
-        said.append([x[0] for x in experts(read(tshark, b.scene, tmp_path)[max(b.scene.frames)])])
+        said.append([x[0] for x in experts(read(tshark, b.scenario, tmp_path)[max(b.scenario.frames)])])
     assert said == [[], ['trailing_bytes'], [], ['trailing_bytes']]
 
 
@@ -120,7 +120,7 @@ def test_an_instance_that_ends_nowhere_has_its_id(tshark, tmp_path):
     b.both(INSTANCES, buffers.instances([(1, 'one')]).add(buffers.instance(4711, 'endless', size=0)))
     rows = buffers.instance(1, 'one').add(buffers.counter_data(5)).add(buffers.instance(4711, 'endless', size=0))
     b.both(DATA, buffers.data_buffer([buffers.block(4, buffers.multi_instances(len(rows), 2).add(rows))], STAMP, FILETIME))
-    frames = read(tshark, b.scene, tmp_path)
+    frames = read(tshark, b.scenario, tmp_path)
     lists = [f for _, f in sorted(frames.items()) if f.all('pcq.instance.id')]
     assert [(f.numbers('pcq.instance.size'), f.numbers('pcq.instance.id')) for f in lists] == [([16, 0], [1, 4711])] * 2
 
@@ -138,20 +138,20 @@ def test_a_failure_is_news_where_it_begins_and_where_it_ends(tshark, tmp_path):
         c.validate(h, [ask(s, 1, 'c')], add=False)
         c.info(h)
         c.data(h, 1 << 20)
-    scene = story(Server([s]), lambda c: (learn(c, s), talk(c)))
+    scenario = capture_talk(Server([s]), lambda c: (learn(c, s), talk(c)))
     for passes in [], ['-2']:
-        frames = read(tshark, scene, tmp_path, *passes)
-        said = [[x[3].removeprefix('Message: ') for x in experts(frames[n])] for n, _ in answers(scene)]
+        frames = read(tshark, scenario, tmp_path, *passes)
+        said = [[x[3].removeprefix('Message: ') for x in experts(frames[n])] for n, _ in answers(scenario)]
         fails, again = 'Fails: \\Set(%s)\\One: no data now (ERROR_NO_DATA)', 'Has values again: \\Set(%s)\\One'
         assert said == [[], [fails % 'b'], [], [fails % 'c'], [again % 'b'], [again % 'c'], [fails % 'c'], []]
-        assert all(x[1] == 'pcq.block' for n, _ in answers(scene) for x in experts(frames[n]))
+        assert all(x[1] == 'pcq.block' for n, _ in answers(scenario) for x in experts(frames[n]))
 
 
 def test_a_failure_of_an_unknown_counter_is_news_once(tshark, tmp_path):
     b, fails, again = Bench(), 'Message: Fails: block %d: no data now (ERROR_NO_DATA)', 'Message: Has values again: block %d'
     for n, failed in enumerate((2, 2, 1)):
         b.both(DATA, buffers.data_buffer([buffers.error_block(232)] * failed + list(GOOD_BLOCK) * (3 - failed), STAMP + n, FILETIME))
-    said = [[x[3] for x in experts(f)] for _, f in sorted(read(tshark, b.scene, tmp_path).items()) if f.all('pcq.block')]
+    said = [[x[3] for x in experts(f)] for _, f in sorted(read(tshark, b.scenario, tmp_path).items()) if f.all('pcq.block')]
     assert said == [[fails % 0, fails % 1], [], [again % 1]]
 
 
@@ -168,10 +168,10 @@ def test_what_is_not_delivered_is_news_where_it_begins_and_where_it_ends(tshark,
         c.validate(h, [ask(s, 1, 'x*')])
         c.info(h)
         c.data(h, 1 << 20)
-    scene = story(Server([s]), lambda c: (learn(c, s), talk(c)))
+    scenario = capture_talk(Server([s]), lambda c: (learn(c, s), talk(c)))
     for passes in [], ['-2']:
-        frames = read(tshark, scene, tmp_path, *passes)
-        said = [[x[::3] for x in experts(frames[n])] for n, _ in answers(scene)]
+        frames = read(tshark, scenario, tmp_path, *passes)
+        said = [[x[::3] for x in experts(frames[n])] for n, _ in answers(scenario)]
         lacks, again = (('not_delivered', 'Message: %s: \\Set(%%s)\\One' % x) for x in ('Not delivered', 'Delivered again'))
         lacks, again = lambda x, m=lacks: [(m[0], m[1] % x)], lambda x, m=again: [(m[0], m[1] % x)]
         assert said == [[], [], lacks('*'), [], again('*'), lacks('*'), []]
@@ -179,17 +179,17 @@ def test_what_is_not_delivered_is_news_where_it_begins_and_where_it_ends(tshark,
 
 def test_objects_asked_for_by_index_that_are_not_there(tshark, tmp_path):
     """Where that begins and where it ends in the answers to one question; what is asked for by a word, or was not asked for, is not missed."""
-    scene = Scene()
+    scenario = Scenario()
     both = [Object(n, None, [Counter(n + 1, None, 0x10000, lambda at, k: 7, 4)]) for n in (230, 238)]
-    talk = Talk(scene, both)
+    talk = Talk(scenario, both)
     talk.open()
     asked = [('230 238', None), ('230 238', [238]), ('230 238', [238]), ('Global', []), (' 230 238', None),
              ('238', [230]), ('7 238', None), ('238', None), ('Costly', [])]
     numbers = []
     for name, only in asked:
         talk.sample(name, only)
-        numbers.append(max(scene.frames))
-    path = scene.write(tmp_path / 'scene.pcap')
+        numbers.append(max(scenario.frames))
+    path = scenario.write(tmp_path / 'scenario.pcap')
     for passes in [], ['-2']:
         frames = Frames(read_texts(tshark, path, *passes, shown='hkpd')[0])
         said = [[x[3] for x in experts(frames[n]) if x[0] == 'not_delivered'] for n in numbers]
@@ -204,9 +204,9 @@ def test_each_refused_counter_is_a_finding(tshark, tmp_path):
     def talk(c):
         h = c.query([ask(s, 1, 'a'), ask(s, 7, 'a'), ask(s, 8, 'b')], info=False)
         c.validate(h, [ask(s, 1, 'b')], add=False)
-    scene = story(Server([s]), lambda c: (learn(c, s), talk(c)))
-    frames = read(tshark, scene, tmp_path)
-    said = [experts(frames[n]) for n, there in sorted(scene.frames.items()) if (there[0].opnum, there[0].kind) == (VALIDATE, 'response')]
+    scenario = capture_talk(Server([s]), lambda c: (learn(c, s), talk(c)))
+    frames = read(tshark, scenario, tmp_path)
+    said = [experts(frames[n]) for n, there in sorted(scenario.frames.items()) if (there[0].opnum, there[0].kind) == (VALIDATE, 'response')]
     assert [[(x[0], x[1], x[3]) for x in there] for there in said] == [[
         ('counter_refused', 'pcq.data', 'Message: Refused: \\Set(%s)\\#%d: ERROR_WMI_ITEMID_NOT_FOUND' % x)
         for x in (('a', 7), ('b', 8))], []]

@@ -6,13 +6,13 @@ import struct
 import pytest
 
 from gen import buffers, model
-from gen.scenes import SCENES
+from gen.scenarios import SCENARIOS
 
 
-@pytest.mark.parametrize('name', SCENES)
+@pytest.mark.parametrize('name', SCENARIOS)
 def test_no_byte_is_forgotten(name):
     """What no field covers is a count of the array, padding, or filled up: never more than 32 bytes in a row."""
-    frames = SCENES[name]().frames
+    frames = SCENARIOS[name]().frames
     assert frames
     for messages in frames.values():
         for m in messages:
@@ -25,7 +25,7 @@ def test_no_byte_is_forgotten(name):
 
 def test_the_public_dump_of_a_real_answer():
     """Bytes at the places where a real machine had them (Windows 11, Processor Information)."""
-    message = next(m for ms in SCENES['real-dump']().frames.values() for m in ms if m.opnum == 6 and m.kind == 'response')
+    message = next(m for ms in SCENARIOS['real-dump']().frames.values() for m in ms if m.opnum == 6 and m.kind == 'response')
     data = message.stub[20:132]
     at = struct.unpack_from
     assert at('<2IQQQ', data) == (112, 2, 0x000001255CE1A66F, 0x01DD50387D0FA400, 10000000)

@@ -4,8 +4,8 @@
 import pytest
 
 from gen import stubs
-from gen.scene import Scene, smb_line, tcp_line
-from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, unseen
+from gen.scenario import Scenario, smb_line, tcp_line
+from gen.scripted import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, capture_talk, unseen
 from gen.stubs import CLOSE, DATA, OPEN, VALIDATE
 from learned import cooked, read
 
@@ -44,10 +44,10 @@ def check(frames, expected, two_pass):
         assert got_closed in may, (number, got_closed, closed)
 
 
-def lives(scene):
+def lives(scenario):
     """{frame: (opened_in, closed_in)} from the model's side: a life lasts from a good open to the close."""
     now, out = {}, {}
-    for number, m in sorted(((n, m) for n, ms in scene.frames.items() for m in ms), key=lambda row: row[0]):
+    for number, m in sorted(((n, m) for n, ms in scenario.frames.items() for m in ms), key=lambda row: row[0]):
         key = handle_of(m)
         if key in (None, ZERO):
             continue
@@ -87,9 +87,9 @@ def test_every_packet_with_a_handle(tshark, tmp_path, line, options, two_pass):
         for h in handles[:3]:
             c.close(h)
         c.data(handles[3])
-    scene = story(server, talk, line=line, **options)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    expected = lives(scene)
+    scenario = capture_talk(server, talk, line=line, **options)
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
+    expected = lives(scenario)
     assert len(expected) == 33 and {(o is None, c is None) for o, c in expected.values()} == {(True, False), (False, True), (False, False)}
     check(frames, expected, two_pass)
 
@@ -97,51 +97,51 @@ def test_every_packet_with_a_handle(tshark, tmp_path, line, options, two_pass):
 def test_reused_after_close(tshark, tmp_path, two_pass):
     """The server deals out the same bytes again: another handle, with another number, other counters and no samples yet."""
     s = plain()
-    scene, c = begin(Server([s], handles=[SAME] * 3), s)
+    scenario, c = begin(Server([s], handles=[SAME] * 3), s)
     run(c, [ask(s, 1)])
     run(c, [ask(s, 2)])
     run(c, [ask(s, 1)], close=False)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    assert len({handle_of(m) for ms in scene.frames.values() for m in ms} - {None, ZERO}) == 1
-    check(frames, lives(scene), two_pass)
-    asked = [n for n, _ in frames_of(scene, OPEN, 'request')] * (not two_pass)      # whose handle is not known yet
-    numbers = [frames[n].numbers('pcq.query.number') for n, (m,) in sorted(scene.frames.items()) if m.opnum in range(3, 8) and n not in asked]
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
+    assert len({handle_of(m) for ms in scenario.frames.values() for m in ms} - {None, ZERO}) == 1
+    check(frames, lives(scenario), two_pass)
+    asked = [n for n, _ in frames_of(scenario, OPEN, 'request')] * (not two_pass)      # whose handle is not known yet
+    numbers = [frames[n].numbers('pcq.query.number') for n, (m,) in sorted(scenario.frames.items()) if m.opnum in range(3, 8) and n not in asked]
     assert numbers == sorted(numbers) and {x for x, in numbers} == {1, 2, 3}
-    values = [[cooked(x) for x in frames[n].values] for n, _ in answers(scene)]
+    values = [[cooked(x) for x in frames[n].values] for n, _ in answers(scenario)]
     assert values == [[(None, 1)], [(1.0, None)], [(7.0, None)], [(7.0, None)], [(None, 1)], [(9.0, None)]]
-    assert [frames[n].numbers('pcq.sample.previous') == [] for n, _ in answers(scene)] == [True, False] * 3
+    assert [frames[n].numbers('pcq.sample.previous') == [] for n, _ in answers(scenario)] == [True, False] * 3
     assert not [f for f in frames.values() if 'pcq.expert.handle_closed' in f.experts]
 
 
 def test_used_after_close(tshark, tmp_path, two_pass):
     """A finding says so, also where a second close follows; the server answers with a fault."""
-    scene, c = begin(Server([plain()]))
+    scenario, c = begin(Server([plain()]))
     h = c.open()
     c.close(h)
     for opnum in DATA, CLOSE:
         c.line.call(opnum, stubs.request(opnum, hQuery=h, **dict(dwInSize=9) if opnum == DATA else {}))
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
     closed = [n for n, f in frames.items() if 'pcq.expert.handle_closed' in f.experts]
-    assert closed == [frames_of(scene, DATA, 'request')[0][0], frames_of(scene, CLOSE, 'request')[1][0]]
+    assert closed == [frames_of(scenario, DATA, 'request')[0][0], frames_of(scenario, CLOSE, 'request')[1][0]]
 
 
 @pytest.mark.parametrize('damage', ['short', 'status', 'null'])
 def test_a_bad_open_opens_nothing(tshark, tmp_path, damage, two_pass):
     """An answer to OpenQueryHandle that is cut, an error, or an empty handle."""
     s = plain()
-    scene = Scene()
+    scenario = Scenario()
 
     def alter(opnum, kind, stub):
         if (opnum, kind) == (OPEN, 'response'):
             return {'short': stub[:18], 'status': stub[:20] + b'\x05\0\0\0', 'null': bytes(20) + stub[20:]}[damage]
         return stub
-    c = tcp_line(scene, Server([s]), alters=alter).client()
+    c = tcp_line(scenario, Server([s]), alters=alter).client()
     h = run(c, [ask(s, 1)])
     assert h != bytes(20)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    for n, _ in frames_of(scene, DATA, 'request'):
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
+    for n, _ in frames_of(scenario, DATA, 'request'):
         assert shown_frames(frames[n])[0] is None
-    (opened, _), = frames_of(scene, OPEN, 'response')
+    (opened, _), = frames_of(scenario, OPEN, 'response')
     assert not frames[opened].all('pcq.query.number') and not frames[opened].all('pcq.handle.opened_in')
 
 
@@ -173,9 +173,9 @@ def test_what_it_holds_at_that_moment(tshark, tmp_path, two_pass):
             c.validate(h, asked, add)
             c.data(h, 9999)
             moments.append(expected)
-    scene = story(server, talk)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    rows = frames_of(scene, DATA, 'request')
+    scenario = capture_talk(server, talk)
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
+    rows = frames_of(scenario, DATA, 'request')
     for (number, _), expected in zip(rows, moments):
         labels = held(frames[number])
         assert len(labels) == len(expected), (number, labels, expected)
@@ -184,7 +184,7 @@ def test_what_it_holds_at_that_moment(tshark, tmp_path, two_pass):
             mine = [x for x in labels if name in x]
             assert len(mine) == 1, (number, name, labels)
             assert ('ERROR_WMI_ITEMID_NOT_FOUND' in mine[0]) == (name == '#999'), mine
-    assert not held(frames[frames_of(scene, VALIDATE, 'request')[0][0]])
+    assert not held(frames[frames_of(scenario, VALIDATE, 'request')[0][0]])
 
 
 def test_a_hundred_counters_are_listed(tshark, tmp_path):
@@ -192,7 +192,7 @@ def test_a_hundred_counters_are_listed(tshark, tmp_path):
     s = multiple('Set', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'Counter %d' % i, [1]) for i in range(99)])
     shown = []
     for refused in (1, 2):
-        scene = story(Server([s]), lambda c: run(c, [ask(s, i, 'a') for i in range(99 + refused)], 1))
-        query, = read(tshark, scene, tmp_path)[frames_of(scene, DATA, 'request')[0][0]].all('pcq.query')
+        scenario = capture_talk(Server([s]), lambda c: run(c, [ask(s, i, 'a') for i in range(99 + refused)], 1))
+        query, = read(tshark, scenario, tmp_path)[frames_of(scenario, DATA, 'request')[0][0]].all('pcq.query')
         shown.append((query.label, len(query.all('pcq.query.counter'))))
     assert shown == [('Query: 99 counters, 1 refused', 100), ('Query: 99 counters, 2 refused, the first 100', 100)]

@@ -11,9 +11,9 @@ import learned
 from conftest import FRAME, TOP, Shown, compare_places, same
 from gen import hkpd_stubs as stubs
 from gen.hkpd_block import Counter, Instance, Object, rows_of, titles
-from gen.hkpd_scene import Talk, answers, begin_talk, built_in, every_type, machine, names_of, session
+from gen.hkpd_scenario import Talk, answers, begin_talk, built_in, every_type, machine, names_of, session
 from gen.model import TYPES, Clock
-from gen.scene import Scene
+from gen.scenario import Scenario
 from learned import one
 from series import long_rows
 
@@ -58,9 +58,9 @@ def experts(item):
             if x.name.startswith(('hkpd.expert.', 'pcq.expert.')) or x.name == '_ws.malformed'}
 
 
-def compare_fields(frames, scene):
+def compare_fields(frames, scenario):
     """Each response shows exactly the fields that its stub has, over exactly their bytes."""
-    for number, messages in scene.frames.items():
+    for number, messages in scenario.frames.items():
         shown = wire(frames[number])
         for message in messages:
             expected = [f for f in message.fields if f.name in WIRE and f.length > 0]
@@ -71,21 +71,21 @@ def compare_fields(frames, scene):
                 assert same(s, f) or f.name == 'pcq.value.raw' and s.show.replace(':', '') == f.value, (
                     'frame %d' % number, s, f)
             if expected:
-                whole = scene.capture.frames[number - 1][1]
+                whole = scenario.capture.frames[number - 1][1]
                 compare_places([s._replace(value=message.stub[f.offset:f.offset + f.length].hex())
                                 if f.name == 'hkpd.title.index' else s for s, f in zip(got, expected)],
                                expected, message, whole, 'frame %d' % number)
         assert not shown, 'frame %d: too many: %s' % (number, shown[:4])
 
 
-def compare_values(frames, scene, paths=True):
+def compare_values(frames, scenario, paths=True):
     """-> how many were calculated"""
-    return learned.compare_values(frames, scene, paths=paths)
+    return learned.compare_values(frames, scenario, paths=paths)
 
 
-def no_experts(frames, scene):
-    assert scene.frames
-    for number in scene.frames:
+def no_experts(frames, scenario):
+    assert scenario.frames
+    for number in scenario.frames:
         assert not experts(frames[number]), 'frame %d' % number
         assert not [x for x in frames[number].walk() if x.name.startswith('_ws.malformed')], 'frame %d' % number
 
@@ -94,17 +94,17 @@ def no_experts(frames, scene):
 
 @pytest.mark.parametrize('how', REPRESENTATIONS)
 def test_every_field_path_and_value(tshark, tmp_path, how):
-    scene = session(**REPRESENTATIONS[how])
-    frames = read(tshark, scene, tmp_path)
-    compare_fields(frames, scene)
-    assert compare_values(frames, scene) > 60
-    no_experts(frames, scene)
+    scenario = session(**REPRESENTATIONS[how])
+    frames = read(tshark, scenario, tmp_path)
+    compare_fields(frames, scenario)
+    assert compare_values(frames, scenario) > 60
+    no_experts(frames, scenario)
 
 
-def test_nodes_tell_their_story(tshark, tmp_path):
+def test_nodes_name_what_they_hold(tshark, tmp_path):
     """What a line of the tree says before it is opened."""
-    scene = session(samples=1)
-    frame = read(tshark, scene, tmp_path)[answers(scene)[0][0]]
+    scenario = session(samples=1)
+    frame = read(tshark, scenario, tmp_path)[answers(scenario)[0][0]]
     labels = {name: [x.label for x in frame.all('hkpd.' + name)] for name in (
         'data_block', 'object', 'counter_definition', 'instance', 'counter_block')}
     at = Clock().now()
@@ -125,11 +125,11 @@ def test_nodes_tell_their_story(tshark, tmp_path):
 
 @pytest.mark.parametrize('how', [{}, dict(block_order='>')], ids=['little', 'big'])
 def test_every_counter_type(tshark, tmp_path, how):
-    scene = session(objects=[every_type()], samples=3, **how)
-    frames = read(tshark, scene, tmp_path)
-    compare_fields(frames, scene)
-    assert compare_values(frames, scene) > 70
-    no_experts(frames, scene)
+    scenario = session(objects=[every_type()], samples=3, **how)
+    frames = read(tshark, scenario, tmp_path)
+    compare_fields(frames, scenario)
+    assert compare_values(frames, scenario) > 70
+    no_experts(frames, scenario)
 
 
 # --- Names
@@ -137,26 +137,26 @@ def test_every_counter_type(tshark, tmp_path, how):
 @pytest.mark.parametrize('first', [True, False], ids=['before', 'after'])
 def test_titles_before_and_after_the_samples(tshark, tmp_path, first, two_pass):
     """Titles that come later are known when a frame is looked at again, and then are said to be from later."""
-    scene = session(titles_first=first, samples=2)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    scenario = session(titles_first=first, samples=2)
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
     if first or two_pass:
-        compare_values(frames, scene)
-    learned = {x.show for number, _ in answers(scene) for x in frames[number].all('pcq.learned_in')}
-    lists = [str(n) for n, messages in scene.frames.items() for m in messages
+        compare_values(frames, scenario)
+    learned = {x.show for number, _ in answers(scenario) for x in frames[number].all('pcq.learned_in')}
+    lists = [str(n) for n, messages in scenario.frames.items() for m in messages
              if any(f.name == 'hkpd.title' for f in m.fields)]
     assert learned == ({lists[0]} if first else {lists[0]} if two_pass else set())
 
 
 def test_built_in_indexes_and_numbers_for_the_rest(tshark, tmp_path):
     """Marked as such, and no frame taught them."""
-    scene = Scene()
-    talk = Talk(scene, known=False)
+    scenario = Scenario()
+    talk = Talk(scenario, known=False)
     talk.names = built_in(machine())
     talk.open()
     talk.sample()
-    frames = read(tshark, scene, tmp_path)
-    compare_values(frames, scene)
-    frame = frames[answers(scene)[0][0]]
+    frames = read(tshark, scenario, tmp_path)
+    compare_values(frames, scenario)
+    frame = frames[answers(scenario)[0][0]]
     assert frame.show_of('hkpd.object.name') == ['System', 'Thread', 'Process', 'PhysicalDisk', 'Processor']
     names = frame.all('hkpd.object.name') + frame.all('hkpd.counter.name')
     assert len(names) == 16 and all('(built-in list)' in x.label for x in names) and not frame.show_of('pcq.learned_in')
@@ -165,14 +165,14 @@ def test_built_in_indexes_and_numbers_for_the_rest(tshark, tmp_path):
 @pytest.mark.parametrize('own, samba', [({4: 'Heap Space'}, False), ({}, True), ({6: '% Processor Time'}, False)])
 def test_built_in_titles_are_those_of_windows_alone(tshark, tmp_path, own, samba):
     """Neither where the server's own titles contradict one of them, nor where it counts a block's bytes as Samba does."""
-    scene = Scene()
-    talk = Talk(scene, known=False, samba=samba)
+    scenario = Scenario()
+    talk = Talk(scenario, known=False, samba=samba)
     talk.names = {**(built_in(machine()) if 6 in own else {}), **own}
     talk.open()
     if own:
         talk.titles(pairs=own)
     talk.sample()
-    compare_values(read(tshark, scene, tmp_path), scene)
+    compare_values(read(tshark, scenario, tmp_path), scenario)
 
 
 ENGLISH = names_of(machine())
@@ -194,15 +194,15 @@ LISTS = {    # lists of titles in turn, and what the names are then: the lower t
 @pytest.mark.parametrize('lists', LISTS)
 def test_whose_titles_count(tshark, tmp_path, lists):
     told, names = LISTS[lists]
-    scene = Scene()
-    talk = Talk(scene, known=False)
+    scenario = Scenario()
+    talk = Talk(scenario, known=False)
     talk.open()
     for name, pairs, *kind in told:
         shown = talk.titles(name, pairs, *kind)[1]
     talk.names = names
     number = talk.sample()[1]
-    frames = read(tshark, scene, tmp_path)
-    compare_values(frames, scene)
+    frames = read(tshark, scenario, tmp_path)
+    compare_values(frames, scenario)
     assert frames[shown].all('hkpd.title.text')
     if names == ENGLISH:    # a name says its language where that is another
         assert {x.label for x in frames[number].all('hkpd.object.name')} == {'Name: ' + o.name for o in talk.objects}
@@ -212,7 +212,7 @@ def test_whose_titles_count(tshark, tmp_path, lists):
                          ids=['text', 'perflib', 'enumerated'])
 def test_titles_of_other_keys(tshark, tmp_path, opnum, key):
     """HKEY_PERFORMANCE_TEXT has them, and Perflib\\009 below HKEY_LOCAL_MACHINE, which are not followed: there the value's name and its bytes tell."""
-    talk = Talk(Scene())
+    talk = Talk(Scenario())
     talk.open(opnum)
     if opnum == stubs.OPEN_HKLM:
         talk.open_key('SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib\\009')
@@ -220,18 +220,18 @@ def test_titles_of_other_keys(tshark, tmp_path, opnum, key):
     shown = talk.titles(key)[1] if key else talk.call(stubs.ENUM_VALUE, stubs.enum_value(talk.handle, 0), stubs.enum_answer('Counter', pairs))[1]
     talk.open()
     talk.sample()
-    frames = read(tshark, talk.scene, tmp_path)
-    compare_fields(frames, talk.scene)
-    compare_values(frames, talk.scene)
+    frames = read(tshark, talk.scenario, tmp_path)
+    compare_fields(frames, talk.scenario)
+    compare_values(frames, talk.scenario)
     assert frames[shown].all('hkpd.title') and not frames[shown].all('hkpd.handle')
 
 
 def test_an_index_of_more_than_32_bits_is_no_object(tshark, tmp_path):
     """2 ** 32 + 238 is not 238, Processor."""
-    scene, talk = begin_talk()
+    scenario, talk = begin_talk()
     asked, number = talk.ask('%d' % (2 ** 32 + 238), talk.block(talk.objects[:1]).record)
     talk.ask('4294967534 2', talk.block(talk.objects[:1]).record)
-    path = scene.write(tmp_path / 'a.pcap')
+    path = scenario.write(tmp_path / 'a.pcap')
     info = tshark.info(path)
     # Wireshark 4.6 itself adds the value's name behind it
     assert info[asked].startswith('QueryValue request, handle 1, 4294967534, buffer size: 65536 bytes') and 'handle 1, 4294967534: ' in info[number]
@@ -245,26 +245,26 @@ def test_an_index_that_is_another_object_by_now(tshark, tmp_path, passes):
         return [Object(i, 'Set %d' % i, [Counter(5102, 'One', TYPES[k], lambda at, n: at.number, 4), Counter(5102, None, TYPES['PERF_RAW_BASE'], lambda at, n: 9, 4),
                                          Counter(5104, 'Two', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, n: 7, 4)])
                 for i, k in ((5000, kind), (5050, 'PERF_RAW_FRACTION'))]
-    scene, talk = begin_talk(two('PERF_COUNTER_RAWCOUNT'))
+    scenario, talk = begin_talk(two('PERF_COUNTER_RAWCOUNT'))
     talk.sample()
     talk.objects = two('PERF_COUNTER_COUNTER')
     talk.sample()
-    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)[0])
+    rows = long_rows(tshark.run('-q', '-r', scenario.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)[0])
     assert ''.join(r['assumed'] for r in rows) == ('111110' if passes else '000000') + '111110'
 
 
 def test_a_system_name_that_begins_with_backslashes(tshark, tmp_path):
     """A path has two of them before the machine, whoever sends how many."""
-    scene, talk = begin_talk([Object(2, 'System', [Counter(10, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1)])],
+    scenario, talk = begin_talk([Object(2, 'System', [Counter(10, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1)])],
                       system='\\\\SRV01')
     number = talk.sample()[1]
-    assert read(tshark, scene, tmp_path)[number].show_of('pcq.path') == ['\\\\SRV01\\System\\Things']
+    assert read(tshark, scenario, tmp_path)[number].show_of('pcq.path') == ['\\\\SRV01\\System\\Things']
 
 
 def test_the_names_file_of_titles(tshark, tmp_path):
     """Text 1 is the highest index and no title; help texts are none either."""
-    scene = session(samples=1)
-    scene.write(tmp_path / 'a.pcap')
+    scenario = session(samples=1)
+    scenario.write(tmp_path / 'a.pcap')
     tshark.run('-q', '-r', tmp_path / 'a.pcap', '-z', 'pcq,names,%s' % (tmp_path / 'names'))
     lines = [line.split('\t') for line in (tmp_path / 'names').read_text().splitlines()]
     assert {int(f[1]): f[3] for f in lines if f[0] == 'title'} == names_of(machine())
@@ -274,13 +274,13 @@ def test_the_names_file_of_titles(tshark, tmp_path):
 def test_titles_of_a_names_file_belong_to_its_server(tshark, tmp_path, owner, shown):
     """Indexes differ from machine to machine; who wants them for all says so."""
     (tmp_path / 'names').write_text('# pcq names 1\nserver\t%s\ntitle\t4000\ten\tMine\n' % owner)
-    scene, sets = Scene(), []
+    scenario, sets = Scenario(), []
     for n, server in enumerate(('192.0.2.20', '192.0.2.21')):
-        talk = Talk(scene, [Object(4000, None, [Counter(4000, None, TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1, 4)])],
+        talk = Talk(scenario, [Object(4000, None, [Counter(4000, None, TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1, 4)])],
                     known=False, server=server, client_port=50010 + n)
         talk.open()
         sets.append(talk.sample()[1])
-    frames = read(tshark, scene, tmp_path, '-o', 'pcq.names_file:%s' % (tmp_path / 'names'))
+    frames = read(tshark, scenario, tmp_path, '-o', 'pcq.names_file:%s' % (tmp_path / 'names'))
     assert [frames[n].show_of('pcq.path') for n in sets] == [['\\\\SRV01\\%s\\%s' % (x, x)] for x in shown]
 
 
@@ -288,15 +288,15 @@ def test_titles_of_a_names_file_belong_to_its_server(tshark, tmp_path, owner, sh
 
 def test_each_question_has_its_own_sample_before(tshark, tmp_path, two_pass):
     """And so has each handle. Spaces at the ends of a question mean nothing."""
-    scene, talk = begin_talk()
+    scenario, talk = begin_talk()
     asked = [talk.sample(name, only=set(map(int, name.split())))[1] for name in ('2 238', '230', '2 238 ', '238', '230')]
-    scene.frames[asked[2]] = [m._replace(record={}) for m in scene.frames[asked[2]]]       # the model takes it for another question
+    scenario.frames[asked[2]] = [m._replace(record={}) for m in scenario.frames[asked[2]]]       # the model takes it for another question
     first = talk.handle
     talk.open()
     for handle in (talk.handle, first, talk.handle):
         talk.sample('238', only={238}, handle=handle)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    compare_values(frames, scene)
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
+    compare_values(frames, scenario)
     before = [{one(o, 'pcq.sample.previous') for o in frames[n].all('hkpd.object')} for n in asked]
     assert before == [{None}, {None}, {str(asked[0])}, {None}, {str(asked[1])}]
     assert all(float(one(o, 'pcq.sample.interval')) > 0 for o in frames[asked[2]].all('hkpd.object'))
@@ -304,12 +304,12 @@ def test_each_question_has_its_own_sample_before(tshark, tmp_path, two_pass):
 
 def test_a_counter_of_another_type_is_another_counter(tshark, tmp_path):
     """The provider was replaced: the index is the same, what is behind it is not."""
-    scene, talk = begin_talk(titles=False)
+    scenario, talk = begin_talk(titles=False)
     numbers = []
     for kind in ('PERF_COUNTER_BULK_COUNT', 'PERF_100NSEC_TIMER', 'PERF_100NSEC_TIMER'):
         talk.objects = [Object(2, 'System', [Counter(10, 'Things', TYPES[kind], lambda at, k: 1000 * at.number)])]
         numbers.append(talk.sample()[1])
-    frames = read(tshark, scene, tmp_path)
+    frames = read(tshark, scenario, tmp_path)
     assert [len(frames[n].all('pcq.cooked')) for n in numbers] == [0, 0, 1]
     why, = frames[numbers[1]].all('pcq.cooked.none')
     assert 'cannot be compared with the sample before' in why.label, why.label
@@ -317,34 +317,34 @@ def test_a_counter_of_another_type_is_another_counter(tshark, tmp_path):
 
 def test_an_object_that_loses_its_instances(tshark, tmp_path):
     """What had instances is not what has none, nor the other way round."""
-    scene, talk = begin_talk(titles=False)
+    scenario, talk = begin_talk(titles=False)
     numbers = []
     rate = Counter(10, 'Things', TYPES['PERF_COUNTER_BULK_COUNT'], lambda at, k: 1000 * at.number)
     for instances in (lambda at: [Instance('a')], None, None, lambda at: [Instance('a')]):
         talk.objects = [Object(2, 'System', [rate], instances)]
         numbers.append(talk.sample()[1])
-    frames = read(tshark, scene, tmp_path)
-    assert compare_values(frames, scene, paths=False) == 1
+    frames = read(tshark, scenario, tmp_path)
+    assert compare_values(frames, scenario, paths=False) == 1
     why = [[x.label for x in frames[n].all('pcq.cooked.none')] for n in numbers]
     assert ['instance is new' in x for x, in (why[1], why[3])] == [True, True] and why[2] == []
 
 
 @pytest.mark.parametrize('status', [2, 5, 0xDEADBEEF])
 def test_a_block_that_failed_is_no_sample(tshark, tmp_path, status):
-    scene, talk = begin_talk()
+    scenario, talk = begin_talk()
     talk.sample()
     failed = talk.sample(status=status)[1]
     talk.sample()
-    frames = read(tshark, scene, tmp_path)
-    compare_fields(frames, scene)
-    compare_values(frames, scene)
+    frames = read(tshark, scenario, tmp_path)
+    compare_fields(frames, scenario)
+    compare_values(frames, scenario)
     assert experts(frames[failed]) == {'call_failed'}
 
 
 @pytest.mark.parametrize('some', [False, True], ids=['all', 'some'])
 def test_definitions_alone_are_no_sample(tshark, tmp_path, some, two_pass):
     """MetadataGlobal, or objects of which only the definitions came: what is compared is the answer before it."""
-    scene, talk = begin_talk()
+    scenario, talk = begin_talk()
     talk.sample()
     whole = talk.objects
     bare = {230, 238} if some else {o.index for o in whole}
@@ -355,8 +355,8 @@ def test_definitions_alone_are_no_sample(tshark, tmp_path, some, two_pass):
     talk.clock.tick()
     talk.objects = whole
     talk.sample()
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    compare_values(frames, scene)
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
+    compare_values(frames, scenario)
 
 
 # --- The conversation
@@ -364,15 +364,15 @@ def test_definitions_alone_are_no_sample(tshark, tmp_path, some, two_pass):
 @pytest.mark.parametrize('lost', [0, 1])
 def test_the_life_of_a_handle(tshark, tmp_path, lost, two_pass):
     """What is asked of it when it is closed is the monitor's, as is the failure. It may have had a life before, its closing lost."""
-    scene = Scene()
-    talk = Talk(scene)
+    scenario = Scenario()
+    talk = Talk(scenario)
     for talk.handles in [0] * lost + [0]:
         _, opened = talk.open()
     used = talk.sample()
     closed, _ = talk.close()
     asked = talk.line.request(stubs.QUERY_VALUE, stubs.query(talk.handle, 'Global'))
     failed = talk.rpc.fault(0x1C00001A)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
     assert experts(frames[asked]) == {'handle_closed'} and experts(frames[failed]) == {'call_failed'}
     for number in (*used, closed, asked):
         assert frames[number].show_of('hkpd.handle.opened_in') == [str(opened)]
@@ -389,15 +389,15 @@ def second(talk, record):
 
 def test_a_second_response_is_no_sample(tshark, tmp_path, two_pass):
     """Nothing is calculated for it, whose it is is assumed, and the next answer is compared with the first response."""
-    scene, talk = begin_talk()
+    scenario, talk = begin_talk()
     again = []
     for _ in range(3):
         b = talk.block(at=talk.clock.at(talk.clock.number + 7))
         talk.sample()
         again.append(second(talk, b.record))
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    shown = {number: frames[number] for number in scene.frames}
-    assert compare_values(shown, scene) > 40
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
+    shown = {number: frames[number] for number in scenario.frames}
+    assert compare_values(shown, scenario) > 40
     for number in again:
         assert experts(frames[number]) == {'second_response', 'order_assumed'}
         there = frames[number].all('pcq.counter_data')
@@ -409,12 +409,12 @@ def test_a_second_response_is_no_sample(tshark, tmp_path, two_pass):
 
 @pytest.mark.parametrize('ndr64', [False, True])
 def test_the_data_of_a_request_is_never_a_block(tshark, tmp_path, ndr64):
-    scene, talk = begin_talk(ndr64=ndr64, titles=False)
+    scenario, talk = begin_talk(ndr64=ndr64, titles=False)
     for sent in (bytes(talk.block().record), b'\x20' * 65536):
         talk.sample(sent=sent, room=65536)
-    frames = read(tshark, scene, tmp_path)
-    compare_fields(frames, scene)
-    no_experts(frames, scene)
+    frames = read(tshark, scenario, tmp_path)
+    compare_fields(frames, scenario)
+    no_experts(frames, scenario)
 
 
 WINREG_FIELDS = ['winreg.winreg_%s' % x for x in (
@@ -425,34 +425,34 @@ WINREG_FIELDS = ['winreg.winreg_%s' % x for x in (
 @pytest.mark.parametrize('ndr64', [False, True])
 def test_a_request_with_much_data_has_the_fields_that_one_with_little_has(tshark, tmp_path, ndr64):
     """Of whichever NDR; without NDR64 all that winreg itself shows, but for the items that are one byte each."""
-    scene, talk = begin_talk(ndr64=ndr64, titles=False)
+    scenario, talk = begin_talk(ndr64=ndr64, titles=False)
     numbers = [talk.ask('Counter 009', None, status=2, sent=b' ' * size)[0] for size in (100, 5000)]
-    few, many = (wire_of_winreg(read(tshark, scene, tmp_path)[n]) for n in numbers)
+    few, many = (wire_of_winreg(read(tshark, scenario, tmp_path)[n]) for n in numbers)
     assert all(len(x[name]) == 1 for x in (few, many) for name in WINREG_FIELDS)
     assert {n: many[n] for n in WINREG_FIELDS[:4]} == {n: few[n] for n in WINREG_FIELDS[:4]}
     assert many[WINREG_FIELDS[0]] == ['24'] and many[WINREG_FIELDS[4]] == ['65536'] and many[WINREG_FIELDS[5]] == ['5000']
     if not ndr64:
-        stock = wire_of_winreg(read(tshark, scene, tmp_path, '-o', 'hkpd.decode:FALSE')[numbers[1]])
+        stock = wire_of_winreg(read(tshark, scenario, tmp_path, '-o', 'hkpd.decode:FALSE')[numbers[1]])
         assert {k: v for k, v in many.items() if 'QueryValue.data' not in k} == {
             k: v for k, v in stock.items() if 'QueryValue.data' not in k}
 
 
 @pytest.mark.parametrize('ndr64', [False, True])
 def test_a_handle_whose_opening_was_not_captured(tshark, tmp_path, ndr64, two_pass):
-    scene = Scene()
-    talk = Talk(scene, ndr64=ndr64)
+    scenario = Scenario()
+    talk = Talk(scenario, ndr64=ndr64)
     talk.handle = talk.new_handle()
     talk.titles()
     for _ in range(3):
         talk.sample('238 2 230 232 234 4500')
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    compare_fields(frames, scene)
-    assert compare_values(frames, scene) > 40
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
+    compare_fields(frames, scenario)
+    assert compare_values(frames, scenario) > 40
 
 
 def test_a_request_without_its_last_counts_is_still_read(tshark, tmp_path):
     """nmap leaves out the actual count: handle and name come before that."""
-    scene, talk = begin_talk()
+    scenario, talk = begin_talk()
     for _ in range(2):
         b = talk.block()
         stub = bytes(stubs.query(talk.handle, 'Global'))[:-28]
@@ -460,30 +460,30 @@ def test_a_request_without_its_last_counts_is_still_read(tshark, tmp_path):
         talk.line.response(stubs.QUERY_VALUE, stubs.answer(b.record),
                            record={'values': talk.meanings(b, True, talk.handle, 'Global')})
         talk.clock.tick()
-    frames = read(tshark, scene, tmp_path)
-    compare_fields(frames, scene)
-    assert compare_values(frames, scene) > 20
+    frames = read(tshark, scenario, tmp_path)
+    compare_fields(frames, scenario)
+    assert compare_values(frames, scenario) > 20
 
 
 def test_info(tshark, tmp_path):
-    scene, talk = begin_talk()
+    scenario, talk = begin_talk()
     small, more = talk.ask('Global', bytes(8), 234, room=1000)
     _, told = talk.ask('Global', bytes(8), 234, room=1000, size=5000)
     _, empty = talk.ask('Global', None, 234, room=0)
     asked, first = talk.sample()
     talk.sample('238', only={238})
     _, second = talk.sample('238', only={238})
-    scene.write(tmp_path / 'a.pcap')
+    scenario.write(tmp_path / 'a.pcap')
     info = tshark.info(tmp_path / 'a.pcap')
     assert info[small].startswith('QueryValue request, handle 1, Global, buffer size: 1000 bytes')
     assert info[more].endswith('handle 1, Global, size probe: needs more')     # no "Error: "
     assert info[told].endswith('handle 1, Global, size probe: needs 5000 bytes')
     assert info[empty].endswith('handle 1, Global, size probe: needs more')
     assert 'Global, buffer size: 65536 bytes' in info[asked]
-    values = len(dict(answers(scene))[first].record['values'])
+    values = len(dict(answers(scenario))[first].record['values'])
     assert re.search(r'handle 1, Global: \\System\\File Read Operations/sec = .*, %d more values \(9 objects, \d+ bytes\)$' % (
         values - 1), info[first]), info[first]
-    path, _, _, cooked = next(v for v in dict(answers(scene))[second].record['values'] if '(_Total)' in v[0])
+    path, _, _, cooked = next(v for v in dict(answers(scenario))[second].record['values'] if '(_Total)' in v[0])
     assert '%s = %.1f %%, 5 more' % (path[len('\\\\SRV01'):], cooked) in info[second]
 
 
@@ -491,9 +491,9 @@ def test_info(tshark, tmp_path):
 
 def ordinary():
     """Calls of the remote registry that have nothing to do with performance, in one capture."""
-    scene = Scene('ordinary')
+    scenario = Scenario('ordinary')
     for n, how in enumerate((dict(), dict(order='>'))):
-        talk = Talk(scene, client_port=51000 + n, **how)
+        talk = Talk(scenario, client_port=51000 + n, **how)
         talk.open(stubs.OPEN_HKLM)
         talk.open_key('SYSTEM\\CurrentControlSet')
         talk.ask('ProductName', 'Model\0'.encode('utf-16-le'), kind=1)
@@ -505,7 +505,7 @@ def ordinary():
         talk.call(stubs.ENUM_VALUE, stubs.enum_value(talk.handle, 3),
                   stubs.enum_answer('Path', 'C:\\\0'.encode('utf-16-le'), kind=1))
         talk.close()
-    return scene
+    return scenario
 
 
 def pdml(tshark, path, *args, plugin=True):

@@ -8,10 +8,10 @@ import pytest
 
 from gen import hkpd_stubs as stubs
 from gen.hkpd_block import Counter, Instance, Object, titles
-from gen.hkpd_scene import Talk, answers, begin_talk, machine
+from gen.hkpd_scenario import Talk, answers, begin_talk, machine
 from gen.model import TYPES, grows, level
 from gen.record import utf16
-from gen.scene import Scene
+from gen.scenario import Scenario
 from learned import compare_list
 from series import long_rows
 from test_hkpd import compare_values, experts, read, wire
@@ -76,7 +76,7 @@ def sound_values(frame, sound):
 def check(tshark, folder, changes, wanted, objects=None, sample=True, two_pass=False):
     """Each change between two good answers. wanted: names of experts, one of which must be there; '' for none.
     sample: what a change does not make uncertain is right, and the sample for the next; what it does is none."""
-    scene, talk = begin_talk(objects=objects)
+    scenario, talk = begin_talk(objects=objects)
     talk.sample()
     talk.sample()
     numbers, expected = [], []
@@ -93,11 +93,11 @@ def check(tshark, folder, changes, wanted, objects=None, sample=True, two_pass=F
     if not sample:
         # compared with what was changed
         number = talk.sample()[1]
-        scene.frames[number] = [m._replace(record={}) for m in scene.frames[number]]
+        scenario.frames[number] = [m._replace(record={}) for m in scenario.frames[number]]
     talk.sample()
-    frames = read(tshark, scene, folder, two_pass=two_pass)
-    compare_values(frames, scene)
-    good = [f.name for f in dict(answers(scene))[answers(scene)[0][0]].fields]
+    frames = read(tshark, scenario, folder, two_pass=two_pass)
+    compare_values(frames, scenario)
+    good = [f.name for f in dict(answers(scenario))[answers(scenario)[0][0]].fields]
     for n, number in enumerate(numbers):
         found = experts(frames[number])
         assert found & set(wanted) or not found and '' in wanted, 'change %d: %s' % (n, found)
@@ -130,11 +130,11 @@ def test_15_parents_that_are_themselves_or_nothing(tshark, tmp_path):
                                                    Instance('beyond', parent=(999, 0))])
     two = Object(232, 'Two', counters, lambda at: [Instance('ring', parent=(230, 2)), Instance('none', parent=(2, 0))])
     three = Object(2, 'Three', counters)
-    scene, talk = begin_talk()
+    scenario, talk = begin_talk()
     for talk.objects in [one, two, three], [one, two, three], [one, Object(232, 'Two', counters), three], [
             one, Object(232, 'Two', counters, lambda at: [Instance('ring', parent=(230, 0))]), three]:
         talk.sample()
-    assert compare_values(read(tshark, scene, tmp_path), scene) > 16
+    assert compare_values(read(tshark, scenario, tmp_path), scenario) > 16
 
 
 def test_16_unknown_counter_types(tshark, tmp_path):
@@ -145,13 +145,13 @@ def test_16_unknown_counter_types(tshark, tmp_path):
 
 def test_18_answers_that_are_something_else(tshark, tmp_path):
     """A list where a block was asked for, a block where titles were, and neither."""
-    scene, talk = begin_talk(titles=False)
+    scenario, talk = begin_talk(titles=False)
     numbers = [talk.ask('Global', data)[1] for data in (bytes(titles([(2, 'x')])), b'PERF', b'P\0E\0R\0', b'\0' * 200)]
     wrong = talk.ask('Counter 009', bytes(talk.block().record))[1]
     talk.titles()
     talk.sample()
-    frames = read(tshark, scene, tmp_path)
-    compare_values(frames, scene)
+    frames = read(tshark, scenario, tmp_path)
+    compare_values(frames, scenario)
     assert all(not wire(frames[n]) for n in numbers)
     assert 'text' in experts(frames[wrong])
 
@@ -160,9 +160,9 @@ ALPHA = {5000: 'Alpha', 5002: 'First', 5004: 'Second'}
 LIST = utf16('1\x005006\x005000\0Alpha\x005002\0First\x005004\0Second\0\0')
 
 
-def alpha(scene=None, **how):
+def alpha(scenario=None, **how):
     """Titles that no Windows has built in."""
-    talk = Talk(scene or Scene(), objects=[Object(5000, 'Alpha', [
+    talk = Talk(scenario or Scenario(), objects=[Object(5000, 'Alpha', [
         Counter(i, ALPHA[i], TYPES['PERF_COUNTER_RAWCOUNT'], level([i]), 4) for i in (5002, 5004)])], known=False, **how)
     talk.open()
     return talk
@@ -202,8 +202,8 @@ def test_19_20_21_titles(tshark, tmp_path, case):
     if case in ('two in one', 'a byte between'):
         talk.names[5002] = assumed
     talk.sample()
-    frames = read(tshark, talk.scene, tmp_path)
-    compare_values(frames, talk.scene)
+    frames = read(tshark, talk.scenario, tmp_path)
+    compare_values(frames, talk.scenario)
     said = [] if said is None else ["Byte %d of the list begins neither a title nor the list's end" % said]
     assert [x.label for x in frames[number].all('pcq.expert.text')] == said
     assert [bytes.fromhex(x.replace(':', '')) for x in frames[number].show_of('hkpd.title.bytes')] == [
@@ -226,10 +226,10 @@ def test_23_places_of_names(tshark, tmp_path):
 
 def test_24_value_names(tshark, tmp_path):
     """Whatever was asked for, a block is a block."""
-    scene, talk = begin_talk()
+    scenario, talk = begin_talk()
     for name in ('*', '2 4 238', 'Foreign 2', 'x' * 3000, '', 'COSTLY'):
         talk.sample(name)
-    compare_values(read(tshark, scene, tmp_path), scene)
+    compare_values(read(tshark, scenario, tmp_path), scenario)
 
 
 def test_27_fields_of_the_header(tshark, tmp_path):
@@ -272,26 +272,26 @@ def test_35_times(tshark, tmp_path):
 
 def test_39_announced_and_not_there(tshark, tmp_path):
     """A gigabyte by its counts, a kilobyte in the stub."""
-    scene, talk = begin_talk()
+    scenario, talk = begin_talk()
     b = talk.block()
     numbers = []
     for actual, room in ((2 ** 30, 2 ** 30), (len(b.record) + 1, 65536), (len(b.record), 10)):
         numbers.append(talk.call(stubs.QUERY_VALUE, stubs.query(talk.handle, 'Global'),
                                  stubs.answer(bytes(b.record), room=room, actual=actual))[1])
     talk.sample()
-    frames = read(tshark, scene, tmp_path)
-    compare_values(frames, scene)
+    frames = read(tshark, scenario, tmp_path)
+    compare_values(frames, scenario)
     assert 'malformed' in experts(frames[numbers[0]]) and 'array_counts' in experts(frames[numbers[2]])
     assert all(frames[n].all('hkpd.data_block') for n in numbers)
 
 
 def test_requests_that_end_too_soon_are_counted(tshark, tmp_path):
     """The stock function throws at their end; the call was made all the same."""
-    scene, talk = begin_talk(titles=False)
+    scenario, talk = begin_talk(titles=False)
     for size in (0, 4, 12):
         request = stubs.query(talk.handle, 'Global')
         del request.data[len(request.data) - size:]
         talk.call(stubs.QUERY_VALUE, request, stubs.answer(None, 234, size=5000))
-    out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,tree')
+    out, _ = tshark.run('-q', '-r', scenario.write(tmp_path / 'a.pcap'), '-z', 'pcq,tree')
     said = ' '.join(out.split())     # these and the one that opens the key
     assert 'Requests by operation 4 ' in said and 'QueryValue 3 ' in said, out

@@ -9,11 +9,11 @@ import pytest
 
 from gen import mutate
 from gen.damage import DAMAGE
-from gen.hkpd_scene import SESSIONS
-from gen.scenes import SCENES
+from gen.hkpd_scenario import SESSIONS
+from gen.scenarios import SCENARIOS
 from test_order import check_orders, sharkd  # noqa: F401 (a fixture)
 
-ALL = {**SCENES, **DAMAGE}
+ALL = {**SCENARIOS, **DAMAGE}
 
 @pytest.mark.parametrize('share', [0.005, 0.1])
 def test_mutated_stubs(tshark, tmp_path, share):

@@ -12,13 +12,13 @@ import threading
 import pytest
 
 from conftest import TOP
-from gen.hkpd_scene import SESSIONS, Talk
+from gen.hkpd_scenario import SESSIONS, Talk
 from gen.mutate import together
 from gen.pcap import Capture
-from gen.scene import Scene, tcp_line
-from gen.story import Server, answers, ask, begin, counter, learn, multiple, run, seconds, story, unseen
+from gen.scenario import Scenario, tcp_line
+from gen.scripted import Server, answers, ask, begin, counter, learn, multiple, run, seconds, capture_talk, unseen
 from learned import item_of, read_texts
-from test_values import big_story
+from test_values import big_scenario
 
 PCAPS = TOP / 'test' / 'pcaps'
 KEYS = json.loads((PCAPS / 'keys.json').read_text())
@@ -215,7 +215,7 @@ def test_one_pass_and_two(tshark, patient, capture_of, name):
         assert a == b, (number, [x for x in zip(a, b) if x[0] != x[1]][:3], len(a), len(b))
 
 
-# --- stories with much that refers to other frames ------------------------------------------------------------------
+# --- scenarios with much that refers to other frames ------------------------------------------------------------------
 
 def both(name='Set'):
     return multiple(name, counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 7 * at.number ** 2 + k),
@@ -226,7 +226,7 @@ def both(name='Set'):
 
 def names_come_last():
     s = both()
-    return story(Server([s]), lambda c: (run(c, [ask(s, 1, '*'), ask(s, 9, '*'), ask(s, 2, '*')]), learn(c, s)))
+    return capture_talk(Server([s]), lambda c: (run(c, [ask(s, 1, '*'), ask(s, 9, '*'), ask(s, 2, '*')]), learn(c, s)))
 
 
 def from_the_middle():
@@ -236,7 +236,7 @@ def from_the_middle():
     handles = [hidden.open() for _ in range(3)]
     for h in handles:
         hidden.validate(h, [ask(s, 1, '*'), ask(s, 2, '*')])
-    scene, c = begin(server)
+    scenario, c = begin(server)
     for h in handles:
         c.data(h, 9999)
         c.info(h)
@@ -244,22 +244,22 @@ def from_the_middle():
     for h in handles:
         c.close(h)
     learn(c, s)
-    return scene
+    return scenario
 
 
-STORIES = [names_come_last, from_the_middle]
+LONG_SCENARIOS = [names_come_last, from_the_middle]
 
 
-@pytest.mark.parametrize('make', STORIES, ids=lambda f: f.__name__)
-def test_stories_in_any_order(sharkd, tmp_path, make):
+@pytest.mark.parametrize('make', LONG_SCENARIOS, ids=lambda f: f.__name__)
+def test_scenarios_in_any_order(sharkd, tmp_path, make):
     assert len(check_orders(sharkd(), make().write(tmp_path / 'x.pcap'))) > 10
 
 
 def test_with_dropped_samples(sharkd, tmp_path):
     """What the memory limit took is missing whenever one looks."""
-    scene = big_story(5)[1]
-    shown = check_orders(sharkd('pcq.sample_limit:1'), scene.write(tmp_path / 'x.pcap'))
-    dropped = ['pcq.cooked.none == 17' in shown[n] for n, _ in answers(scene)]
+    scenario = big_scenario(5)[1]
+    shown = check_orders(sharkd('pcq.sample_limit:1'), scenario.write(tmp_path / 'x.pcap'))
+    dropped = ['pcq.cooked.none == 17' in shown[n] for n, _ in answers(scenario)]
     assert dropped == [False, True, True, True, False]
 
 
@@ -273,20 +273,20 @@ def test_one_capture_teaches_the_next_nothing(sharkd, places, tmp_path):
     """Names, handles and samples end with the file."""
     s = both()
     handles = [bytes(20 * [7])]
-    browsed = story(Server([s], handles=handles), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, '*')], close=False)))
+    browsed = capture_talk(Server([s], handles=handles), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, '*')], close=False)))
     server = Server([s], handles=handles, clock=seconds(9))
     hidden = unseen(server)
     hidden.validate(hidden.open(), [ask(s, 1, 'a'), ask(s, 2, '*')])
-    scene, c = begin(server)
+    scenario, c = begin(server)
     c.data(handles[0], 9999)
-    first, second = browsed.write(tmp_path / 'a.pcap'), scene.write(tmp_path / 'b.pcap')
+    first, second = browsed.write(tmp_path / 'a.pcap'), scenario.write(tmp_path / 'b.pcap')
     child = sharkd()
     numbers = child.load(second)
     alone = child.frames(numbers)
     child.frames(child.load(first))
     child.load(second)
     compare(child.frames(numbers), alone, 'after another capture')
-    number = answers(scene)[0][0]
+    number = answers(scenario)[0][0]
     for word in ('Rate', 'Average', 'opened_in', 'sample.previous', 'learned_in'):
         assert word not in alone[number]
 
@@ -294,17 +294,17 @@ def test_one_capture_teaches_the_next_nothing(sharkd, places, tmp_path):
 @pytest.mark.parametrize('what', ['open', 'sample', 'titles', 'name'])
 def test_a_capture_of_one_call_once_more(sharkd, places, tmp_path, what):
     """The call is the first and the last of its file."""
-    scene = Scene()
+    scenario = Scenario()
     if what in ('open', 'name'):
         s = both()
-        c = tcp_line(scene, Server([s])).client()
+        c = tcp_line(scenario, Server([s])).client()
         c.open() if what == 'open' else c.reg_info(s.guid, 9, in_size=999)
     else:
-        talk = Talk(scene)
+        talk = Talk(scenario)
         talk.handle = talk.new_handle()
         talk.sample() if what == 'sample' else talk.titles()
     child = sharkd()
-    path = scene.write(tmp_path / 'x.pcap')
+    path = scenario.write(tmp_path / 'x.pcap')
     numbers = child.load(path)
     once = child.frames(numbers)
     assert len([text for text in once.values() if is_ours(text)]) >= (1 if what in ('sample', 'titles') else 2)

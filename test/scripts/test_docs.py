@@ -17,7 +17,7 @@ import pytest
 
 import reference
 from conftest import TOP, TSHARK
-from gen.story import Server, ask, counter, learn, multiple, run, story
+from gen.scripted import Server, ask, counter, learn, multiple, run, capture_talk
 from gen.stubs import INFO
 
 PCAPS = TOP / 'test' / 'pcaps'
@@ -352,10 +352,10 @@ def made(folder):
     """A query whose QueryCounterInfo is missing, and a value of 8 bytes that goes backwards: no bundled capture has them."""
     rate = lambda i, name, step: counter(i, 'PERF_COUNTER_BULK_COUNT', name, lambda at, k: 1000 + step * at.number)
     engine = multiple('Engine', rate(1, 'Down/sec', -100), rate(2, 'Up/sec', 100), instances=['a', '_Total'])
-    scene = story(Server([engine]), lambda c: (learn(c, engine), run(c, [ask(engine, 1, 'a'), ask(engine, 2, 'a'), ask(engine, 1, '_Total')])))
-    path = Path(scene.write(folder / 'made.pcap'))
+    scenario = capture_talk(Server([engine]), lambda c: (learn(c, engine), run(c, [ask(engine, 1, 'a'), ask(engine, 2, 'a'), ask(engine, 1, '_Total')])))
+    path = Path(scenario.write(folder / 'made.pcap'))
     data = bytearray(path.read_bytes())
-    info = {n for n, messages in scene.frames.items() if any(m.opnum == INFO for m in messages)}
+    info = {n for n, messages in scenario.frames.items() if any(m.opnum == INFO for m in messages)}
     for n, (at, size) in reversed(list(enumerate(packets(data), 1))):
         if n in info:
             del data[at - 16:at + size]

@@ -11,10 +11,10 @@ from conftest import TOP
 from gen.hkpd_block import Counter as Column
 from gen.hkpd_block import Instance as Row
 from gen.hkpd_block import Object
-from gen.hkpd_scene import Talk
+from gen.hkpd_scenario import Talk
 from gen.model import TYPES
-from gen.scene import Scene, tcp_line
-from gen.story import NONE, Server, Times, ask, counter, frames_of, learn, multiple, single, unseen
+from gen.scenario import Scenario, tcp_line
+from gen.scripted import NONE, Server, Times, ask, counter, frames_of, learn, multiple, single, unseen
 from gen.stubs import DATA, ENUMERATE, INFO, INSTANCES, REG_INFO
 from test_real_captures import KEYS, key
 
@@ -31,11 +31,11 @@ def rows_of(text):
 
 @pytest.fixture(scope='module')
 def evidence(tshark, tmp_path_factory):
-    """evidence(scene or path, options) -> its text"""
+    """evidence(scenario or path, options) -> its text"""
     capture = tmp_path_factory.mktemp('evidence') / 'a.pcap'
 
     def get(what, *args):
-        path = what.write(capture) if isinstance(what, Scene) else what
+        path = what.write(capture) if isinstance(what, Scenario) else what
         out, err = tshark.run('-q', '-r', path, *args, '-X', 'lua_script:%s' % (TOP / 'script' / 'evidence.lua'))
         assert err == ''
         return out
@@ -58,9 +58,9 @@ def usual(alter=lambda opnum, kind, stub: stub, counters=(THINGS, SMALL, MORE), 
           **options):
     """A client that learns, asks with every kind of wildcard and for what is not there, and samples four times."""
     s = multiple('Set', *counters, instances=instances)
-    scene = Scene()
+    scenario = Scenario()
     sets = sorted([s, single('Other', SMALL)], key=lambda x: x.guid, reverse=True)
-    line = tcp_line(scene, Server(sets, **options), ndr64=ndr64, alters=alter)
+    line = tcp_line(scenario, Server(sets, **options), ndr64=ndr64, alters=alter)
     client = line.client()
     client.enumerate()
     client.instances(s.guid)
@@ -70,7 +70,7 @@ def usual(alter=lambda opnum, kind, stub: stub, counters=(THINGS, SMALL, MORE), 
         client.info(handle)
     for _ in range(4):
         client.data(handle)
-    return scene
+    return scenario
 
 
 def in_data(opnum, change, number=None):
@@ -177,12 +177,12 @@ ROWS = {
 }
 
 
-def response(scene, opnum, number):
-    return frames_of(scene, opnum, 'response')[number][0]
+def response(scenario, opnum, number):
+    return frames_of(scenario, opnum, 'response')[number][0]
 
 
-def requests(scene):
-    return [n for n, ms in scene.frames.items() for m in ms if m.kind == 'request']
+def requests(scenario):
+    return [n for n, ms in scenario.frames.items() for m in ms if m.kind == 'request']
 
 
 @pytest.fixture(scope='module')
@@ -192,11 +192,11 @@ def all_true(evidence):
 
 def test_what_holds_is_counted(evidence):
     """Each as often as it stands in the session, and where first. 12 of 22 requests have an array, by which NDR is told."""
-    scene = usual()
-    rows = rows_of(evidence(scene))
+    scenario = usual()
+    rows = rows_of(evidence(scenario))
     expected = {i: (0, 0, 0) for i in IDS}
-    expected |= {i: (held, 0, response(scene, opnum, number)) for i, (held, opnum, number, *_) in ROWS.items()}
-    expected |= {'SEALED': (0, 22, requests(scene)[0]), 'NDR': (12, 0, requests(scene)[0])}
+    expected |= {i: (held, 0, response(scenario, opnum, number)) for i, (held, opnum, number, *_) in ROWS.items()}
+    expected |= {'SEALED': (0, 22, requests(scenario)[0]), 'NDR': (12, 0, requests(scenario)[0])}
     assert list(rows) == IDS and rows == expected
 
 
@@ -204,16 +204,16 @@ def test_what_holds_is_counted(evidence):
 def test_one_is_false(evidence, all_true, row):
     """It alone, as often as it is, and where it is first."""
     _, opnum, number, times, how, *other = ROWS[row]
-    scene, number = usual(**how), other[0] if other else number
-    rows, others = rows_of(evidence(scene)), rows_of(all_true)
+    scenario, number = usual(**how), other[0] if other else number
+    rows, others = rows_of(evidence(scenario)), rows_of(all_true)
     assert {i for i in IDS if rows[i][1] > 0 and others[i][1] == 0} == {row}
-    assert rows[row][1:] == (times, response(scene, opnum, number))
+    assert rows[row][1:] == (times, response(scenario, opnum, number))
 
 
 def test_ndr64(evidence):
-    scene = usual(ndr64=True)
-    rows = rows_of(evidence(scene))
-    assert rows['NDR'] == (0, 12, requests(scene)[0])
+    scenario = usual(ndr64=True)
+    rows = rows_of(evidence(scenario))
+    assert rows['NDR'] == (0, 12, requests(scenario)[0])
     assert {i for i in IDS if rows[i][1] > 0} == {'NDR', 'SEALED'}
 
 
@@ -233,9 +233,9 @@ def test_sealed_calls(evidence):
 def session(talk, alter=lambda opnum, kind, stub: stub):
     """talk(client, set, server) with a server that has one set."""
     s = multiple('Set', SMALL, instances=['a', 'b'])
-    scene, server = Scene(), Server([s])
-    talk(tcp_line(scene, server, alters=alter).client(), s, server)
-    return scene
+    scenario, server = Scenario(), Server([s])
+    talk(tcp_line(scenario, server, alters=alter).client(), s, server)
+    return scenario
 
 
 def without_info(client):
@@ -260,12 +260,12 @@ def test_what_says_nothing(evidence, talk, alter, expected):
 
 
 def test_a_response_that_comes_twice(evidence, tmp_path):
-    scene = Scene()
-    line = tcp_line(scene, Server([multiple('Set', SMALL)]))
+    scenario = Scenario()
+    line = tcp_line(scenario, Server([multiple('Set', SMALL)]))
     line.client().enumerate(0)
-    rpc, (_, m) = line.rpc, frames_of(scene, ENUMERATE, 'response')[0]
+    rpc, (_, m) = line.rpc, frames_of(scenario, ENUMERATE, 'response')[0]
     rpc.transport.to_client(rpc.response_pdus(m.stub, call_id=rpc.call_id - 1), whole=True)
-    text = evidence(scene)
+    text = evidence(scenario)
     assert rows_of(text)['PROBE'][:2] == (1, 0) and 'repeated: 1\n' in text
 
 
@@ -277,18 +277,18 @@ def longer(b):
 
 
 def performance_data(unique=-1, width=4, code_page=0, change=None, damage=None, **how):
-    scene = Scene()
+    scenario = Scenario()
     rows = lambda at: [Row('a', unique), Row('b', unique)]
     columns = [Column(6, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: k, width)]
     objects = [Object(230, 'Process', columns, rows, code_page, 'cp1252' if code_page else 'utf-16')]
-    talk = Talk(scene, objects=objects, **how)
+    talk = Talk(scenario, objects=objects, **how)
     talk.open()
     talk.titles()
     talk.sample(change=damage)
     talk.sample(change=damage)
     if change:
         change(talk)
-    return scene
+    return scenario
 
 
 @pytest.mark.parametrize('row, times, how', [

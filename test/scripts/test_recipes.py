@@ -10,9 +10,9 @@ import pytest
 
 from conftest import TOP
 from gen.stubs import REG_INFO
-from gen.story import Server, ask, counter, learn, multiple, run, story
+from gen.scripted import Server, ask, counter, learn, multiple, run, capture_talk
 from test_docs import KEYS, PCAPS, shell_in
-from world import captured
+from network import captured
 
 NTLM = ('smb3-ntlm', 'tcp-ntlm')
 
@@ -125,8 +125,8 @@ def test_who_asks_and_is_denied(shell):
     """It has no query, and is named all the same."""
     command, = recipe('Accounts')
     thing = multiple('Thing', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Count', [1]))
-    scene = story(Server([thing], denies={REG_INFO: (5, range(9))}), lambda c: learn(c, thing))
-    line, = shell(command.replace('FILE', shlex.quote(str(scene.write(shell.folder / 'denied.pcap'))))).splitlines()
+    scenario = capture_talk(Server([thing], denies={REG_INFO: (5, range(9))}), lambda c: learn(c, thing))
+    line, = shell(command.replace('FILE', shlex.quote(str(scenario.write(shell.folder / 'denied.pcap'))))).splitlines()
     client, server, account, *rest = line.split('|')
     assert (client, server, rest) == ('192.0.2.10', 'SRV01 (192.0.2.20)', ['0', '-'])
 
@@ -136,8 +136,8 @@ def test_memory_of_a_process(shell):
     command, = recipe('Memory of a process')
     sets = multiple('Process', counter(1, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Working Set', [4096, 8192, 12288]),
                     counter(2, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Private Bytes', [1024, 2048, 3072]), instances=['sqlservr', 'sqlservr#1', 'other'])
-    scene = story(Server([sets]), lambda c: (learn(c, sets), run(c, [ask(sets, 1, '*'), ask(sets, 2, '*')])))
-    out = shell(command.replace('FILE', shlex.quote(str(scene.write(shell.folder / 'a.pcap')))))
+    scenario = capture_talk(Server([sets]), lambda c: (learn(c, sets), run(c, [ask(sets, 1, '*'), ask(sets, 2, '*')])))
+    out = shell(command.replace('FILE', shlex.quote(str(scenario.write(shell.folder / 'a.pcap')))))
     found = re.findall(r'^\\\\[^\\]*\\Process\((.*?)\)\\(.*?) \|', out, re.M)
     assert sorted(found) == sorted((i, c) for i in ('sqlservr', 'sqlservr#1') for c in ('Working Set', 'Private Bytes'))
 
@@ -185,10 +185,10 @@ def test_two_days_with_zeros_and_refusals(shell):
                 for name, value in (('Busy', busy), ('Gone', 5), ('Same', 7), ('Idle', 0))]
         server = server(sets)
         server.gone = sets[1].guid
-        return story(server, lambda c: (learn(c, *sets), run(c, [ask(s, 1, '*') for s in sets], 4)))
+        return capture_talk(server, lambda c: (learn(c, *sets), run(c, [ask(s, 1, '*') for s in sets], 4)))
     monday, tuesday, join, one_day_only, moved = recipe('Two days compared')
-    for command, word, scene in ((monday, 'MONDAY', day(0, Server)), (tuesday, 'TUESDAY', day(21, Refusing))):
-        shell(command.replace(word, shlex.quote(str(scene.write(shell.folder / (word + '.pcap'))))))
+    for command, word, scenario in ((monday, 'MONDAY', day(0, Server)), (tuesday, 'TUESDAY', day(21, Refusing))):
+        shell(command.replace(word, shlex.quote(str(scenario.write(shell.folder / (word + '.pcap'))))))
     shell(join)
     sets = [{line.split('|')[0].split('\\')[3].split('(')[0] for line in shell(command).splitlines()} for command in (one_day_only, moved)]
     assert sets == [{'Gone'}, {'Busy'}]

@@ -12,8 +12,8 @@ import pytest
 
 from conftest import TOP
 from gen.pcap import NDR, NDR64, WINREG, Capture, Rpc, SealedRpc
-from gen.scene import Line, Scene, tcp_line
-from gen.story import Server, ask, counter, learn, multiple, run
+from gen.scenario import Line, Scenario, tcp_line
+from gen.scripted import Server, ask, counter, learn, multiple, run
 from gen.stubs import DATA, INFO, request, response
 from gen.wires import ACCEPTED, bind
 from series import rows_of_table, table
@@ -318,19 +318,19 @@ class Moody(Line):
         else:
             fault, stub, record = 0, bytes(response(DATA, self.rpc.order, self.rpc.ndr64, status=0x10B)), {}
         self.request(opnum, request, [], record)
-        self.scene.capture.now += self.takes
+        self.scenario.capture.now += self.takes
         self.response(opnum, stub, [], record)
         return fault, stub
 
 
 def server_of(*names, instances=('a', 'b')):
-    """-> a scene, and a server of its time with sets of one counter"""
-    scene = Scene()
-    return scene, Server([multiple(name, ONE, instances=instances) for name in names], scene=scene, boot=0)
+    """-> a scenario, and a server of its time with sets of one counter"""
+    scenario = Scenario()
+    return scenario, Server([multiple(name, ONE, instances=instances) for name in names], scenario=scenario, boot=0)
 
 
-def sealed_line(scene, model, **how):
-    return tcp_line(scene, model, mss=60000, **{'protocol': SealedRpc, **how})
+def sealed_line(scenario, model, **how):
+    return tcp_line(scenario, model, mss=60000, **{'protocol': SealedRpc, **how})
 
 
 def samples_of(tshark, path):
@@ -340,15 +340,15 @@ def samples_of(tshark, path):
 
 def sessions(seed, protocol, turns, **rpc):
     """Two clients that watch one server. turns: each opens a query or even a connection for each of its samples, or none."""
-    dice, scene = random.Random(seed), Scene()
+    dice, scenario = random.Random(seed), Scenario()
     kinds = [multiple('Set %d' % n, counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', lambda at, k: at.number), instances=['a', 'b', 'c'][:n + 1])
              for n in range(2)]
-    model = Server(kinds, scene=scene, boot=0)
+    model = Server(kinds, scenario=scenario, boot=0)
     ports = iter(range(50001, 60000))
 
     def connect(n):
-        line = tcp_line(scene, model, client='192.0.2.%d' % (10 + n), client_port=next(ports), mss=60000, protocol=protocol, **rpc)
-        return Moody(scene, line.rpc, model)
+        line = tcp_line(scenario, model, client='192.0.2.%d' % (10 + n), client_port=next(ports), mss=60000, protocol=protocol, **rpc)
+        return Moody(scenario, line.rpc, model)
 
     def opened(line, n):
         c = line.client()
@@ -360,10 +360,10 @@ def sessions(seed, protocol, turns, **rpc):
         learn(line.client(), kinds[n])
     running = [None if turns else opened(line, n) for n, line in enumerate(lines)]
     probing = [dice.random() < .5 for _ in lines]
-    due = [scene.capture.now + SECOND // 3 * n for n in range(2)]
+    due = [scenario.capture.now + SECOND // 3 * n for n in range(2)]
     for _ in range(40):
         n = due.index(min(due))
-        scene.capture.now = max(scene.capture.now, due[n])
+        scenario.capture.now = max(scenario.capture.now, due[n])
         if turns == 'connections':
             lines[n] = connect(n)
         line = lines[n]
@@ -371,16 +371,16 @@ def sessions(seed, protocol, turns, **rpc):
         line.fails = dice.random() < .15
         if not line.fails and (probing[n] or dice.random() < .1):
             c.data(handle, 0)
-            scene.capture.now += 20000
+            scenario.capture.now += 20000
         line.takes = SECOND * 8 // 10 if dice.random() < .1 and not line.fails else 3000 + dice.randrange(2000)
         c.data(handle, 1 << 16)
         line.takes, line.fails = 3000, False
         if turns:
             c.close(handle)
-        due[n] = scene.capture.now + dice.choice([SECOND] * 12 + [3 * SECOND]) + dice.randrange(3000)
+        due[n] = scenario.capture.now + dice.choice([SECOND] * 12 + [3 * SECOND]) + dice.randrange(3000)
     for c, handle in filter(None, running):
         c.close(handle)
-    return scene
+    return scenario
 
 
 def told_of(tshark, path):
@@ -414,42 +414,42 @@ def test_the_same_is_told(tshark, tmp_path, seed, turns, rpc):
 
 def test_who_asks_something_else_is_another(tshark, tmp_path):
     """Connections of one client that take turns and ask for two sets of counters in turn: two monitors."""
-    scene, model = server_of('A', 'B')
+    scenario, model = server_of('A', 'B')
     for n in range(10):
-        c = sealed_line(scene, model, client_port=50001 + n).client()
+        c = sealed_line(scenario, model, client_port=50001 + n).client()
         run(c, [ask(model.sets[n % 2], 1, 'a' * (1 + n % 2 * 8))], 1, info=False)
-        scene.capture.now += SECOND
-    path = scene.write(tmp_path / 'a.pcap')
+        scenario.capture.now += SECOND
+    path = scenario.write(tmp_path / 'a.pcap')
     assert samples_of(tshark, path) == [('sealed 1 and 4 more', '5'), ('sealed 2 and 4 more', '5')]
     assert all(2 < float(row['Interval (s)']) < 2.1 for row in table(tshark, path, 'pcq,queries') if row['Samples'])
 
 
 def test_ports_that_are_used_again_are_another_connection(tshark, tmp_path, passes):
     """What they bound before is over: another interface's calls are no operations of ours."""
-    scene, model = server_of('A')
+    scenario, model = server_of('A')
     ours = []
     for interface in None, ('12345778-1234-abcd-ef00-0123456789ac', 1), None:
-        first = len(scene.capture.frames) + 1
-        line = sealed_line(scene, model, bind=False, seq=1000000 * first)
+        first = len(scenario.capture.frames) + 1
+        line = sealed_line(scenario, model, bind=False, seq=1000000 * first)
         line.rpc.interface = interface or line.rpc.interface
         line.rpc.bind()
         run(line.client(), [ask(model.sets[0], 1, 'a')], 1, info=False, close=False)
-        ours += [] if interface else range(first, len(scene.capture.frames) + 1)
-    rows = tshark.fields(scene.write(tmp_path / 'a.pcap'), ['frame.number', 'pcq.sealed.operation'], '-Y', 'pcq.sealed.operation', *passes)
+        ours += [] if interface else range(first, len(scenario.capture.frames) + 1)
+    rows = tshark.fields(scenario.write(tmp_path / 'a.pcap'), ['frame.number', 'pcq.sealed.operation'], '-Y', 'pcq.sealed.operation', *passes)
     assert len(rows) == 12 and {int(number) for number, _ in rows} <= set(ours)
 
 
 def test_queries_of_one_connection(tshark, tmp_path):
     """One after the other they are told apart; of two that are open at a time nobody knows whose a call is."""
-    scene, model = server_of('A', 'B', 'C')
+    scenario, model = server_of('A', 'B', 'C')
     sets = model.sets
     for n, s in enumerate(sets):
         s.instances = multiple('', ONE, instances='abc'[:n + 1]).instances
-    c = sealed_line(scene, model).client()
+    c = sealed_line(scenario, model).client()
 
     def sample(handle, times):
         for _ in range(times):
-            scene.capture.now += SECOND
+            scenario.capture.now += SECOND
             c.data(handle, 1 << 16)
 
     def opened(s, name):
@@ -466,23 +466,23 @@ def test_queries_of_one_connection(tshark, tmp_path):
     sample(both[1], 2)
     c.close(both[1])
     sample(opened(sets[2], 'and another one'), 2)
-    assert samples_of(tshark, scene.write(tmp_path / 'a.pcap')) == [('sealed 1', '4'), ('sealed 2', '4'), ('sealed 3', '8'), ('sealed 4', '2')]
+    assert samples_of(tshark, scenario.write(tmp_path / 'a.pcap')) == [('sealed 1', '4'), ('sealed 2', '4'), ('sealed 3', '8'), ('sealed 4', '2')]
 
 
 def test_what_the_summary_says_of_failures(tshark, tmp_path):
     """Answers without data that none with data follows for three intervals; what of them failed the seal hides."""
-    scene, model = server_of('A')
-    line, failed = Moody(scene, sealed_line(scene, model).rpc, model), []
+    scenario, model = server_of('A')
+    line, failed = Moody(scenario, sealed_line(scenario, model).rpc, model), []
     c = line.client()
     handle = c.query([ask(model.sets[0], 1, 'a')], info=False)
     for n in range(13):
-        scene.capture.now += SECOND
+        scenario.capture.now += SECOND
         line.fails = n > 5
         c.data(handle, 1 << 16) if line.fails else c.data(handle)
-        failed += [len(scene.capture.frames)] * line.fails
+        failed += [len(scenario.capture.frames)] * line.fails
     line.fails = False
     c.close(handle)
-    path = scene.write(tmp_path / 'a.pcap')
+    path = scenario.write(tmp_path / 'a.pcap')
     lines = tshark.run('-q', '-r', path, '-z', 'pcq,summary')[0].splitlines()
     assert '192.0.2.20 answers 192.0.2.10 without data' in lines[0] and 'frame %d' % failed[0] in lines[0]
     assert 'frame.number in {%s}' % ', '.join(map(str, failed)) in lines[1]
@@ -495,8 +495,8 @@ def test_what_the_summary_says_of_failures(tshark, tmp_path):
 @pytest.mark.parametrize('order', ['<', '>'])
 def test_several_calls_of_one_frame(tshark, tmp_path, order):
     """Each has its item, its place, its operation and its size; Info names both."""
-    scene, model = server_of('A')
-    line = sealed_line(scene, model, order=order)
+    scenario, model = server_of('A')
+    line = sealed_line(scenario, model, order=order)
     rpc = line.rpc
     handle = line.client().query([ask(model.sets[0], 1, 'instance %d' % n) for n in range(8)], info=False)     # the first answer has more than 256 bytes
     asked = [bytes(request(opnum, order, hQuery=handle, dwInSize=4096)) for opnum in (INFO, DATA)]
@@ -505,7 +505,7 @@ def test_several_calls_of_one_frame(tshark, tmp_path, order):
     frames = [rpc.transport.to_server([p for n, stub in enumerate(asked) for p in rpc.request_pdus(
         (INFO, DATA)[n], stub, call_id=first + n)]), rpc.transport.to_client([p for n, stub in enumerate(
             answered) for p in rpc.response_pdus(stub, call_id=first + n)])]
-    rows = tshark.fields(scene.write(tmp_path / 'a.pcap'), ['frame.number', '_ws.col.Info', 'pcq.sealed.operation', 'pcq.sealed.size'],
+    rows = tshark.fields(scenario.write(tmp_path / 'a.pcap'), ['frame.number', '_ws.col.Info', 'pcq.sealed.operation', 'pcq.sealed.size'],
                          '-Y', 'frame.number in {%d, %d}' % tuple(frames))
     for (number, info, operations, sizes), frame, stubs, kind in zip(rows, frames, (asked, answered), ('request', 'response')):
         assert (int(number), operations) == (frame, '%d,%d' % (INFO, DATA))
@@ -550,8 +550,8 @@ class BehindWinreg(SealedRpc):
 def test_a_connection_for_several_interfaces(tshark, tmp_path):
     """Which of a bind's contexts is PerflibV2's stands behind others; a request of theirs is none of its calls, nor is one whose
     context has too high a number, or was given to another, nor what else has a sealed trailer."""
-    scene, model = server_of('A')
-    line = sealed_line(scene, model, protocol=BehindWinreg)
+    scenario, model = server_of('A')
+    line = sealed_line(scenario, model, protocol=BehindWinreg)
     handle = run(line.client(), [ask(model.sets[0], 1, 'a')], 1, info=False, close=False)
     for context in (0, 64, 65):
         line.rpc.context = context
@@ -567,12 +567,12 @@ def test_a_connection_for_several_interfaces(tshark, tmp_path):
     line.rpc.interface = WINREG
     bind(line.rpc, ACCEPTED, ACCEPTED, alter=True)      # contexts 0 and 1 are winreg's from here on
     line.rpc.request(DATA, bytes(100))
-    stranger = sealed_line(scene, model, client_port=50002, bind=False)
+    stranger = sealed_line(scenario, model, client_port=50002, bind=False)
     stranger.rpc.interface = 'f5cc59b4-4264-101a-8c59-08002b2f8426', 1
     stranger.rpc.bind()
     stranger.rpc.request(6, bytes(100))
     stranger.rpc.response(bytes(100))
-    rows = tshark.fields(scene.write(tmp_path / 'a.pcap'), ['pcq.sealed.operation'], '-Y', 'pcq.sealed.size')
+    rows = tshark.fields(scenario.write(tmp_path / 'a.pcap'), ['pcq.sealed.operation'], '-Y', 'pcq.sealed.size')
     assert rows == [[opnum] for opnum in '3766' for _ in range(2)]
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What answers hold is shown or said to be left out: the tree, files, tables and the verdict add up to the same, in every
-capture there is; of scenes test/verdict/test_scenes.py looks at it."""
+capture there is; of scenarios test/verdict/test_scenarios.py looks at it."""
 
 import csv
 import json

@@ -14,13 +14,13 @@ from collections import Counter as Tally
 import pytest
 
 from conftest import TSHARK
-from gen import hkpd_scene, hkpd_stubs, stubs
-from gen.scene import Scene, tcp_line
-from gen.scenes import SCENES
-from gen.story import Server, Times, answers, ask, begin, counter, frames_of, learn, multiple, run, seconds, single, story, unseen, whole_session
+from gen import hkpd_scenario, hkpd_stubs, stubs
+from gen.scenario import Scenario, tcp_line
+from gen.scenarios import SCENARIOS
+from gen.scripted import Server, Times, answers, ask, begin, counter, frames_of, learn, multiple, run, seconds, single, capture_talk, unseen, whole_session
 from series import series, unit_of
 from series import table as lines_of
-from world import captured
+from network import captured
 
 EPOCH = 116444736000000000      # 1 January 1970 as FILETIME
 
@@ -32,10 +32,10 @@ def table(*args):
 
 @pytest.fixture
 def stat(tshark, tmp_path):
-    """stat(scene, 'counters', …) -> its rows"""
-    def get(scene, name, *args, query_filter=''):
-        scene.write(tmp_path / 'scene.pcap')
-        return table(tshark, tmp_path / 'scene.pcap', 'pcq,%s%s' % (name, query_filter and ',' + query_filter), *args)
+    """stat(scenario, 'counters', …) -> its rows"""
+    def get(scenario, name, *args, query_filter=''):
+        scenario.write(tmp_path / 'scenario.pcap')
+        return table(tshark, tmp_path / 'scenario.pcap', 'pcq,%s%s' % (name, query_filter and ',' + query_filter), *args)
     return get
 
 
@@ -45,13 +45,13 @@ def small(value=lambda at, k: at.number):
 
 def one_counter(values, kind='PERF_COUNTER_RAWCOUNT', clock=None):
     s = single('Small', counter(1, kind, 'Things', values))
-    scene, c = begin(Server([s], clock=clock or seconds(20)), s)
+    scenario, c = begin(Server([s], clock=clock or seconds(20)), s)
     run(c, [ask(s, 1)], len(values))
-    return scene
+    return scenario
 
 
-def frames(scene, opnum, kind):
-    return [n for n, _ in frames_of(scene, opnum, kind)]
+def frames(scenario, opnum, kind):
+    return [n for n, _ in frames_of(scenario, opnum, kind)]
 
 
 # --- counters -------------------------------------------------------------------------------------------------------
@@ -103,14 +103,14 @@ def compare_counters(rows, answers):
 
 
 def test_counters(stat, passes):
-    scene = whole_session()
-    assert compare_counters(stat(scene, 'counters', *passes), series(scene)) > 60
+    scenario = whole_session()
+    assert compare_counters(stat(scenario, 'counters', *passes), series(scenario)) > 60
 
 
 @pytest.mark.parametrize('how', [{}, dict(samba=True)], ids=['windows', 'samba'])
 def test_counters_of_hkpd(stat, how, passes):
-    scene = hkpd_scene.session(samples=4, **how)
-    assert compare_counters(stat(scene, 'counters', *passes), series(scene)) == 45
+    scenario = hkpd_scenario.session(samples=4, **how)
+    assert compare_counters(stat(scenario, 'counters', *passes), series(scenario)) == 45
 
 
 @pytest.mark.parametrize('kind, base, unit', [('PERF_COUNTER_BULK_COUNT', None, '/sec'), ('PERF_PRECISION_SYSTEM_TIMER', 'PERF_LARGE_RAW_BASE', '%'),
@@ -120,22 +120,22 @@ def test_resets(stat, kind, base, unit):
     numbers = [2 ** 33 + n for n in (0, 10, 5, 25, 20, 60)]
     first = counter(1, kind, 'Things', lambda at, k: 1000 + 3 * at.number, base=2) if base else counter(1, kind, 'Things', numbers)
     s = single('Small', first, *([counter(2, base, None, numbers)] if base else []))
-    scene, c = begin(Server([s], clock=seconds(20)), s)
+    scenario, c = begin(Server([s], clock=seconds(20)), s)
     run(c, [ask(s, i) for i in (1, 2)[:1 + bool(base)]], len(numbers))
-    row = stat(scene, 'counters')[0]
+    row = stat(scenario, 'counters')[0]
     assert (row['Counter'][-6:], row['Samples'], row['Resets'], row['Unit']) == ('Things', '6', '2', unit)
 
 
 def test_two_queries_of_one_counter(stat):
     """One row for a path, whoever asked. A filter chooses answers."""
     s = small(lambda at, k: 10 + at.number)
-    scene, c = begin(Server([s]), s)
+    scenario, c = begin(Server([s]), s)
     handles = [c.query([ask(s, 1)]) for _ in range(2)]
     for h in handles + handles[:1] * 3 + handles:
         c.data(h, 1000)
-    row, = stat(scene, 'counters')
+    row, = stat(scenario, 'counters')
     assert (row['Samples'], row['Last'], row['Mean']) == ('7', '16', '13')
-    row, = stat(scene, 'counters', query_filter='frame.number in {%d, %d}' % tuple(frames(scene, stubs.DATA, 'response')[1:3]))
+    row, = stat(scenario, 'counters', query_filter='frame.number in {%d, %d}' % tuple(frames(scenario, stubs.DATA, 'response')[1:3]))
     assert (row['Samples'], row['Min'], row['Max']) == ('2', '11', '12')
 
 
@@ -144,7 +144,7 @@ def test_nothing_steers_a_terminal(tshark, tmp_path, where):
     """Control characters of both kinds and directional marks; a file holds what was sent."""
     name = 'a\x1b[31m\x7f\x80\x85\x9b2J\xa0\u2029\u202a\u202e\u202f\u2065\u2066\u2069\u206a性z'
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 5), instances=lambda n: [(1, name)])
-    capture = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1))).write(tmp_path / 'scene.pcap')
+    capture = capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1))).write(tmp_path / 'scenario.pcap')
     if where == 'table':
         row, = table(tshark, capture, 'pcq,counters')
         assert row['Counter'] == as_in_a_table('\\\\SRV01\\Set(%s)\\Size' % name)
@@ -168,17 +168,17 @@ def test_queries(stat, passes):
     """Intervals from request to request, by the capture's clock."""
     ticks = [0, 10000123, 20000456, 30000001, 40000210, 85000321, 95000007, 105000111]
     stamps = [(5 * 10 ** 11 + t, 134351767437550592 + t) for t in ticks]
-    scene = one_counter(list(range(8)), clock=Times(stamps))
-    row, = stat(scene, 'queries', *passes)
-    asked = [scene.capture.frames[n - 1][0] for n in frames(scene, stubs.DATA, 'request')]
+    scenario = one_counter(list(range(8)), clock=Times(stamps))
+    row, = stat(scenario, 'queries', *passes)
+    asked = [scenario.capture.frames[n - 1][0] for n in frames(scenario, stubs.DATA, 'request')]
     intervals = [(b - a) / SECOND for a, b in zip(asked, asked[1:])]
     median = statistics.median(intervals)
     assert float(row['Interval (s)']) == pytest.approx(median, rel=1e-5)
     assert float(row['Jitter (s)']) == pytest.approx(statistics.median(abs(x - median) for x in intervals), rel=1e-5)
     assert float(row['Longest gap (s)']) == pytest.approx(max(intervals), rel=1e-5)
-    offsets = [(filetime - EPOCH) / 10 ** 7 - a.at.timestamp() for (_, filetime), a in zip(stamps, series(scene))]
+    offsets = [(filetime - EPOCH) / 10 ** 7 - a.at.timestamp() for (_, filetime), a in zip(stamps, series(scenario))]
     assert float(row['Server clock (s)']) == pytest.approx(statistics.median(offsets), abs=6e-4)
-    opened, closed = frames(scene, stubs.OPEN, 'response')[0], frames(scene, stubs.CLOSE, 'request')[0]
+    opened, closed = frames(scenario, stubs.OPEN, 'response')[0], frames(scenario, stubs.CLOSE, 'request')[0]
     assert (row['Query'], row['Client'], row['Server']) == ('query 1', '192.0.2.10', 'SRV01 (192.0.2.20)')
     assert (row['Opened'], row['Closed']) == ('frame %d' % opened, 'frame %d' % closed)
     assert (row['Counters'], row['Refused'], row['Samples']) == ('1', '0', '8')
@@ -190,11 +190,11 @@ def test_queries_without_samples_or_ends(stat):
     s = small()
     server = Server([s], clock=seconds(9, filetime=36 * 10 ** 9))       # counts from the machine's start, an hour ago
     early = unseen(server).open()
-    scene, c = begin(server, s)
+    scenario, c = begin(server, s)
     c.validate(early, [ask(s, 1), ask(s, 9)])
     c.data(early, 1000)
     c.open()
-    first, = stat(scene, 'queries')        # none without samples
+    first, = stat(scenario, 'queries')        # none without samples
     assert (first['Opened'], first['Closed'], first['Samples']) == ('before the capture', 'left open', '1')
     assert (first['Counters'], first['Refused'], first['Interval (s)'], first['Server clock (s)']) == ('1', '1', '', '')
 
@@ -202,21 +202,21 @@ def test_queries_without_samples_or_ends(stat):
 def test_a_query_for_each_sample_is_one_row(stat, passes):
     """Of two pollers with a set of counters each, whether they close it or not; one without samples stays apart. What is refused each time is a row, too."""
     sets = [single(name, counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number)) for name in ('A', 'B')]
-    scene, c = begin(Server(sets), *sets)
+    scenario, c = begin(Server(sets), *sets)
     for _ in range(4):
         for s in sets:
             run(c, [ask(s, 1), ask(s, 9)], 1)
     run(c, [ask(sets[0], 1), ask(sets[0], 9)], 2, close=False)
     run(c, [ask(sets[0], 1), ask(sets[0], 9)], 1, close=False)
     c.open()
-    rows = stat(scene, 'queries', *passes)
+    rows = stat(scenario, 'queries', *passes)
     assert [(row['Query'], row['Samples'], row['Refused']) for row in rows] == [
         ('query 1 and 5 more', '7', '6'), ('query 2 and 3 more', '4', '4')]
-    assert [(r['Query'], r['Count']) for r in stat(scene, 'refusals', *passes)] == [('query 1', '6'), ('query 2', '4')]
-    opens, closes = frames(scene, stubs.OPEN, 'response'), frames(scene, stubs.CLOSE, 'request')
+    assert [(r['Query'], r['Count']) for r in stat(scenario, 'refusals', *passes)] == [('query 1', '6'), ('query 2', '4')]
+    opens, closes = frames(scenario, stubs.OPEN, 'response'), frames(scenario, stubs.CLOSE, 'request')
     assert [(row['Opened'], row['Closed']) for row in rows[:2]] == [
         ('frame %d' % opens[0], 'left open'), ('frame %d' % opens[1], 'frame %d' % closes[-1])]
-    asked = [scene.capture.frames[n - 1][0] / SECOND for n in frames(scene, stubs.DATA, 'request')[1:8:2]]
+    asked = [scenario.capture.frames[n - 1][0] / SECOND for n in frames(scenario, stubs.DATA, 'request')[1:8:2]]
     gaps = [b - a for a, b in zip(asked, asked[1:])]
     assert float(rows[1]['Interval (s)']) == pytest.approx(statistics.median(gaps), abs=1e-5)
 
@@ -225,14 +225,14 @@ def test_a_query_for_each_sample_is_one_row(stat, passes):
 def test_a_capture_that_is_forgotten_in_its_middle(tshark, tmp_path, statistic):
     """tshark -M: what was counted stays, and a handle that comes later is another one, wherever it lies in memory."""
     sets = [single('Set %d' % n, counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10)) for n in range(30)]
-    server, scene = Server(sets), Scene()
+    server, scenario = Server(sets), Scenario()
     for n, s in enumerate(sets):
-        c = tcp_line(scene, server, client_port=50001 + n).client()
+        c = tcp_line(scenario, server, client_port=50001 + n).client()
         learn(c, s)
         run(c, [ask(s, 1), ask(s, 9)], 2)
-    size = len(scene.capture.frames) // 30
-    assert size * 30 == len(scene.capture.frames)
-    rows = table(tshark, scene.write(tmp_path / 'scene.pcap'), 'pcq,' + statistic, '-M', size)
+    size = len(scenario.capture.frames) // 30
+    assert size * 30 == len(scenario.capture.frames)
+    rows = table(tshark, scenario.write(tmp_path / 'scenario.pcap'), 'pcq,' + statistic, '-M', size)
     rows = [row for row in rows if row.get('Samples') != '0']
     assert len(rows) == 30 and {row.get('Samples', row.get('Count')) for row in rows} == {'1' if statistic == 'refusals' else '2'}
     if statistic == 'queries':
@@ -241,8 +241,8 @@ def test_a_capture_that_is_forgotten_in_its_middle(tshark, tmp_path, statistic):
 
 def test_queries_of_hkpd(stat, passes):
     """Of objects without instances definitions count, whether there are instances now or never."""
-    objects = hkpd_scene.machine()
-    row, = stat(hkpd_scene.session(samples=4), 'queries', *passes)
+    objects = hkpd_scenario.machine()
+    row, = stat(hkpd_scenario.session(samples=4), 'queries', *passes)
     assert row['Query'].startswith('handle ') and row['Samples'] == '4'
     assert row['Opened'].startswith('frame ') and row['Closed'].startswith('frame ')
     assert float(row['Interval (s)']) > 0
@@ -256,31 +256,31 @@ def paced(pauses, takes, probes=(), stamped='end'):
     """A query of one counter: how long the client pauses before each sample, how long the server takes for it (and for
     the size probe before it), in seconds; the server's clock is read at the beginning or the end of that."""
     s = small()
-    scene = Scene()
+    scenario = Scenario()
     stamps, waits = [], []
     server = Server([s], clock=Times(stamps))
 
     def wait(opnum, kind, stub):
         if (opnum, kind) == (stubs.DATA, 'request'):
-            wait.asked = scene.capture.now
+            wait.asked = scenario.capture.now
         if (opnum, kind) == (stubs.DATA, 'response'):
-            scene.capture.now = wait.asked + int(waits.pop(0) * SECOND)
+            scenario.capture.now = wait.asked + int(waits.pop(0) * SECOND)
         return stub
-    c = tcp_line(scene, server, alters=wait).client()
+    c = tcp_line(scenario, server, alters=wait).client()
     learn(c, s)
     h = c.query([ask(s, 1)], info=False)
     for n, (pause, take) in enumerate(zip(pauses, takes)):
-        scene.capture.now += int(pause * SECOND)
+        scenario.capture.now += int(pause * SECOND)
         if probes:
             stamps.append((0, 0))
             waits.append(probes[n])
             c.data(h, 0)
             stamps.pop()
-        at = scene.capture.now + (int(take * SECOND) if stamped == 'end' else 0)
+        at = scenario.capture.now + (int(take * SECOND) if stamped == 'end' else 0)
         stamps.append((at * 10, EPOCH + at * 10))
         waits.append(take)
         c.data(h, 1000)
-    return scene
+    return scenario
 
 
 USUAL = [1.0] * 14
@@ -301,44 +301,44 @@ def but(usual, **other):
     (dict(pauses=USUAL, probes=but(QUICK, n10=2.0)), []),
 ], ids=['in time', 'late', 'slow', 'both', 'probes', 'slow probe'])
 def test_a_packet_says_what_is_late_or_slow(tshark, tmp_path, how, found, passes):
-    scene = paced(**{'takes': QUICK, **how})
-    rows = tshark.fields(scene.write(tmp_path / 'scene.pcap'), ['frame.number', '_ws.expert.message'], *passes, '-Y', 'pcq.expert.late')
+    scenario = paced(**{'takes': QUICK, **how})
+    rows = tshark.fields(scenario.write(tmp_path / 'scenario.pcap'), ['frame.number', '_ws.expert.message'], *passes, '-Y', 'pcq.expert.late')
     said = re.findall(r'(Late sample|Slow response): (\S+) s (?:since the previous one )?\(usually (\S+) s\)', ','.join(r[1] for r in rows))
     assert [what for what, *_ in said] == [what for what, *_ in found]
     assert all(abs(float(x) - y) < .005 for one, other in zip(said, found) for x, y in zip(one[1:], other[1:])), said
-    assert {int(r[0]) for r in rows} <= set(frames(scene, stubs.DATA, 'response'))
+    assert {int(r[0]) for r in rows} <= set(frames(scenario, stubs.DATA, 'response'))
 
 
 @pytest.mark.parametrize('delay, late', [(0, 0), (3, 2)], ids=['in time', 'late'])
 def test_who_asks_two_questions_in_turn_is_in_time(tshark, tmp_path, delay, late):
     """HKEY_PERFORMANCE_DATA: short times between two questions and long ones to the next two are as usual."""
-    scene = Scene()
-    talk = hkpd_scene.Talk(scene)
+    scenario = Scenario()
+    talk = hkpd_scenario.Talk(scenario)
     talk.open()
     talk.titles()
-    began = scene.capture.now
+    began = scenario.capture.now
     for n in range(12):
         for part, index in ((.1, 238), (.2, 2)):
-            scene.capture.now = began + int((n + part + (delay if n > 8 else 0)) * SECOND)
+            scenario.capture.now = began + int((n + part + (delay if n > 8 else 0)) * SECOND)
             talk.sample(str(index), only={index})
-    scene.write(tmp_path / 'turns.pcap')
+    scenario.write(tmp_path / 'turns.pcap')
     rows = tshark.fields(tmp_path / 'turns.pcap', ['_ws.expert.message'], '-Y', 'pcq.expert.late')
     assert [r[0] for r in rows] == ['Late sample: 4.000 s since the previous one (usually 1.000 s)'] * late
 
 
 def test_response_times(stat, passes):
     takes = [0.01, 0.03, 0.02, 0.5, 0.04]
-    scene = paced(USUAL, takes)
-    row, = stat(scene, 'queries', *passes)
+    scenario = paced(USUAL, takes)
+    row, = stat(scenario, 'queries', *passes)
     assert (row['Median SRT (s)'], row['Max SRT (s)']) == ('0.03', '0.5')
-    assert row['Max SRT frame'] == str(answers(scene)[3][0])
+    assert row['Max SRT frame'] == str(answers(scenario)[3][0])
 
 
 def test_a_response_whose_request_is_missing_has_no_time(stat):
     s, drop = small(), [True, False, False]
-    scene, c = begin(Server([s]), s, alters=lambda opnum, kind, stub: None if (opnum, kind) == (stubs.DATA, 'request') and drop.pop(0) else stub)
+    scenario, c = begin(Server([s]), s, alters=lambda opnum, kind, stub: None if (opnum, kind) == (stubs.DATA, 'request') and drop.pop(0) else stub)
     run(c, [ask(s, 1)], 3)
-    row, = stat(scene, 'queries')
+    row, = stat(scenario, 'queries')
     assert (row['Samples'], row['Median SRT (s)']) == ('2', '0.001')
 
 
@@ -352,7 +352,7 @@ def comings(name):
 def test_the_refused(stat, passes):
     """Path, error by name, how often, the first frame, query and client."""
     s = comings('Comings')
-    scene, c = begin(Server([s]), s)
+    scenario, c = begin(Server([s]), s)
     c.open()
     h = c.query([ask(s, 1, 'a'), ask(s, 9, 'a'), ask(s, 1, 'b')], info=False)
     c.validate(h, [ask(s, 9, 'a')])
@@ -361,10 +361,10 @@ def test_the_refused(stat, passes):
     c.info(h)
     for _ in range(4):
         c.data(h, 1000)
-    rows = stat(scene, 'refusals', *passes)
+    rows = stat(scenario, 'refusals', *passes)
     assert list(rows[0])[:6] == ['Path', 'Error', 'Count', 'First frame', 'Query', 'Client']
-    first = frames(scene, stubs.VALIDATE, 'response')[0]
-    gone = answers(scene)[1][0]
+    first = frames(scenario, stubs.VALIDATE, 'response')[0]
+    gone = answers(scenario)[1][0]
     assert [tuple(r.values())[:6] for r in rows] == [
         ('\\\\SRV01\\Comings(a)\\#9', 'ERROR_WMI_ITEMID_NOT_FOUND', '2', str(first), 'query 2', '192.0.2.10'),
         ('\\\\SRV01\\Comings(b)\\Size', 'ERROR_NO_DATA', '2', str(gone), 'query 2', '192.0.2.10')]
@@ -376,15 +376,15 @@ ALREADY_EXISTS = 183        # the query has the counter: no refusal
 
 def test_refused_is_the_same_everywhere(stat, passes):
     """Refusals of counters, of queries, and Info's count those that the server's responses hold."""
-    scene = whole_session()
-    refused = sum(f.value not in (0, ALREADY_EXISTS) for _, m in frames_of(scene, stubs.VALIDATE, 'response') if m.record['parameters']['dwAdd']
+    scenario = whole_session()
+    refused = sum(f.value not in (0, ALREADY_EXISTS) for _, m in frames_of(scenario, stubs.VALIDATE, 'response') if m.record['parameters']['dwAdd']
                   for f in m.fields if f.name == 'pcq.identifier.status')
-    failed = sum(bool(f.value) for _, m in answers(scene) for f in m.fields if f.name == 'pcq.block.status')
+    failed = sum(bool(f.value) for _, m in answers(scenario) for f in m.fields if f.name == 'pcq.block.status')
     assert refused >= 2 and failed >= 3
     for name, columns in (('refusals', ['Count']), ('queries', ['Refused', 'Failed'])):
-        rows = [r for r in stat(scene, name, *passes) if name != 'refusals' or (r['Path'].startswith('\\') and r['Error'] != 'no instances')]
+        rows = [r for r in stat(scenario, name, *passes) if name != 'refusals' or (r['Path'].startswith('\\') and r['Error'] != 'no instances')]
         assert sum(int(r[c]) for r in rows for c in columns) == refused + failed, name
-    assert sum(int(r['Refused']) for r in stat(scene, 'queries', *passes)) == refused
+    assert sum(int(r['Refused']) for r in stat(scenario, 'queries', *passes)) == refused
 
 
 def test_a_failure_of_which_nobody_knows_whose_it_is(stat):
@@ -392,15 +392,15 @@ def test_a_failure_of_which_nobody_knows_whose_it_is(stat):
     server = Server([s])
     c = unseen(server)
     early = c.query([ask(s, 1, 'a'), ask(s, 1, 'gone')], info=False)
-    row, = stat(story(server, lambda c: c.data(early, 1000)), 'refusals')
+    row, = stat(capture_talk(server, lambda c: c.data(early, 1000)), 'refusals')
     assert (row['Path'], row['Error'], row['Query']) == ('(not known whose block it is)', 'ERROR_NO_DATA', 'query 1')
 
 
 def test_refusals_beyond_2000_share_a_row(stat):
     s = small()
-    scene, c = begin(Server([s]), s)
+    scenario, c = begin(Server([s]), s)
     c.query([ask(s, n) for n in range(100, 2150)], info=False)
-    rows = stat(scene, 'refusals')
+    rows = stat(scenario, 'refusals')
     assert len(rows) == 2001 and (rows[-1]['Path'], rows[-1]['Count']) == ('(all others: there are too many)', '50')
 
 
@@ -414,7 +414,7 @@ ERRORS = {3: 'later', 5: 'rights', 8: 'memory', 14: 'memory', 21: 'not ready', 5
 def test_what_errors_mean(stat):
     """One that nothing is known of has no meaning."""
     s = single('Small', *[counter(n, 'PERF_COUNTER_RAWCOUNT', None, [1]) for n in (*ERRORS, 9999)])
-    scene = Scene()
+    scenario = Scenario()
 
     def alter(opnum, kind, stub):
         if (opnum, kind) != (stubs.VALIDATE, 'response'):
@@ -424,9 +424,9 @@ def test_what_errors_mean(stat):
             struct.pack_into('<I', stub, 4 + 40 * i + 16, n)        # behind the max count and the GUID
         return bytes(stub) + bytes(8)
     server = Server([s])
-    c = tcp_line(scene, server, alters=alter).client()
+    c = tcp_line(scenario, server, alters=alter).client()
     c.validate(unseen(server).open(), [ask(s, n) for n in (*ERRORS, 9999)])
-    rows = stat(scene, 'refusals')      # without that which says that the query has it
+    rows = stat(scenario, 'refusals')      # without that which says that the query has it
     # of a damaged answer it is not believed that the server knows the handle
     assert {r['Query'] for r in rows} == {''}
     meanings = {int(r['Path'].rpartition('#')[2]): r['Description'] for r in rows}
@@ -437,18 +437,18 @@ def test_what_errors_mean(stat):
 
 def test_calls_that_fail_as_a_whole(stat, passes):
     """Each operation is a row where access is denied; size probes and the ends of lists are none."""
-    rows = stat(SCENES['access-denied'](), 'refusals', *passes)
+    rows = stat(SCENARIOS['access-denied'](), 'refusals', *passes)
     assert [(r['Path'], r['Error'], r['Count']) for r in rows] == [
         (name, 'ERROR_ACCESS_DENIED', '1') for name in (
             'EnumerateCounterSet', 'OpenQueryHandle', 'QueryCounterInfo', 'QueryCounterData', 'ValidateCounters',
             'CloseQueryHandle')]
     assert all('rights' in r['Description'] for r in rows)
-    scene = Scene()
-    talk = hkpd_scene.Talk(scene)
+    scenario = Scenario()
+    talk = hkpd_scenario.Talk(scenario)
     talk.open()
     talk.titles()
     talk.sample(only={2})
-    assert stat(scene, 'refusals', *passes) == []
+    assert stat(scenario, 'refusals', *passes) == []
 
 
 # --- calls ----------------------------------------------------------------------------------------------------------
@@ -466,10 +466,10 @@ def tree(tshark, capture, *args, query_filter=''):
 
 
 def test_calls(tshark, tmp_path, passes):
-    scene = whole_session()
-    scene.write(tmp_path / 'scene.pcap')
-    nodes = tree(tshark, tmp_path / 'scene.pcap', *passes)
-    messages = [m for _, there in sorted(scene.frames.items()) for m in there]
+    scenario = whole_session()
+    scenario.write(tmp_path / 'scenario.pcap')
+    nodes = tree(tshark, tmp_path / 'scenario.pcap', *passes)
+    messages = [m for _, there in sorted(scenario.frames.items()) for m in there]
     requests = Tally(stubs.OPERATIONS[m.opnum].removeprefix('PerflibV2') for m in messages if m.kind == 'request')
     assert nodes['Requests by operation',][0] == str(sum(requests.values()))
     for name, count in requests.items():
@@ -482,16 +482,16 @@ def test_calls(tshark, tmp_path, passes):
 
 def test_calls_of_hkpd(tshark, tmp_path, passes):
     """Only what concerns performance data: the rest of the registry is not counted, nor a repeated response."""
-    scene = hkpd_scene.session(samples=3)
-    talk = hkpd_scene.Talk(scene, client_port=50009)
+    scenario = hkpd_scenario.session(samples=3)
+    talk = hkpd_scenario.Talk(scenario, client_port=50009)
     talk.open()
     talk.sample('238 2', only={2, 238})
     talk.ask('Another', b'\1\0\0\0')
     rpc = talk.rpc
     rpc.transport.to_client(rpc.response_pdus(bytes(hkpd_stubs.answer(None, size=5000)), call_id=rpc.call_id - 1))
-    scene.write(tmp_path / 'scene.pcap')
-    nodes = tree(tshark, tmp_path / 'scene.pcap', *passes)
-    kinds = Tally(m.kind for there in scene.frames.values() for m in there)
+    scenario.write(tmp_path / 'scenario.pcap')
+    nodes = tree(tshark, tmp_path / 'scenario.pcap', *passes)
+    kinds = Tally(m.kind for there in scenario.frames.values() for m in there)
     assert nodes['Requests by operation',][0] == str(kinds['request'])
     assert int(nodes['Requests by operation', 'QueryValue'][0]) == 7
     assert nodes['Responses by status',][0] == str(kinds['response'])
@@ -501,6 +501,6 @@ def test_calls_of_hkpd(tshark, tmp_path, passes):
 def test_a_query_that_was_closed_beside_the_filter(tshark, tmp_path, filter_):
     """The filter chooses the answers that count, as in docs/statistics.md's example. The query was closed, in the capture, and not left open, as -2
     says; Opened says where it was opened, which the filter leaves out as well."""
-    capture = captured(tmp_path / 'scene.pcap', 8)
+    capture = captured(tmp_path / 'scenario.pcap', 8)
     row, = [r for r in lines_of(tshark, capture, 'pcq,queries,' + filter_) if r['Server'] is not None]
     assert row['Samples'] == '8' and row['Closed'].strip() != 'left open'

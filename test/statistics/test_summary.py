@@ -8,14 +8,14 @@ import pytest
 
 from faulty import FAULTY, and_then, snapped, until
 from conftest import TOP
-from gen.scene import Scene, tcp_line
-from gen.story import ALL, Server, ask, begin, counter, learn, memory, run, single, story
+from gen.scenario import Scenario, tcp_line
+from gen.scripted import ALL, Server, ask, begin, counter, learn, memory, run, single, capture_talk
 from gen.stubs import DATA
 from gen.wires import RST
 from series import table
 from test_calls import without
 from healthy import HEALTHY
-from world import World, ends, gone, lost, tale
+from network import Network, ends, gone, lost, polls
 
 KEY = ('-o', 'ntlmssp.nt_password:Lab-Passw0rd')
 PCAPS = TOP / 'test' / 'pcaps'
@@ -23,13 +23,13 @@ PCAPS = TOP / 'test' / 'pcaps'
 
 @pytest.fixture
 def summary(tshark, tmp_path):
-    """summary(scene, its story or path) -> (lines of the text, the JSON)"""
+    """summary(scenario, its scenario or path) -> (lines of the text, the JSON)"""
     def get(what, *args):
         if callable(what):
-            world = World()
-            what(world)
-            what = world.scene
-        capture, out = what if not isinstance(what, Scene) else what.write(tmp_path / 'scene.pcap'), tmp_path / 'summary.json'
+            network = Network()
+            what(network)
+            what = network.scenario
+        capture, out = what if not isinstance(what, Scenario) else what.write(tmp_path / 'scenario.pcap'), tmp_path / 'summary.json'
         text, _ = tshark.run('-q', '-r', capture, '-z', 'pcq,summary', '-z', 'pcq,summary,%s' % out, *args)
         return text.splitlines(), json.loads(out.read_text('utf-8'))
     return get
@@ -42,7 +42,7 @@ def things(value=lambda at, k: at.number, kind='PERF_COUNTER_RAWCOUNT'):
 def test_all_is_well(summary):
     """One line, and a word for scripts."""
     s = things()
-    lines, found = summary(story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)], 5))))
+    lines, found = summary(capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)], 5))))
     first, line = lines
     assert first == 'No problems found: 1 monitor, 5 samples'
     assert re.fullmatch(r'192\.0\.2\.10 to SRV01: 5 samples, longest gap \d\.\d ms, frame \d+, answered in '
@@ -72,15 +72,15 @@ def test_browsing_finds_nothing_wrong(summary):
 
 
 def test_a_capture_of_nothing(summary, tmp_path):
-    scene = Scene()
-    tcp_line(scene, Server([things()]))
-    lines, found = summary(scene)
+    scenario = Scenario()
+    tcp_line(scenario, Server([things()]))
+    lines, found = summary(scenario)
     assert 'No call of PerflibV2' in lines[0] and found == {'healthy': None, 'notes': lines, 'monitors': []}
 
 
 def test_a_client_that_reads_names_alone(summary):
     """It is said what it does, and when; whether all is well is not known."""
-    lines, found = summary(tale(lambda m: m.open(), lambda m: m.close(), mode='hkpd'))
+    lines, found = summary(polls(lambda m: m.open(), lambda m: m.close(), mode='hkpd'))
     monitor, = found['monitors']
     assert re.fullmatch(r'frame \d+', monitor['opened']) and re.fullmatch(r'frame \d+', monitor['closed'])
     assert lines == ['192.0.2.10 to 192.0.2.20: no samples: it reads lists of names, and asks for no value'] and found['healthy'] is None
@@ -89,38 +89,38 @@ def test_a_client_that_reads_names_alone(summary):
 def test_two_at_a_time_are_one_monitor(summary):
     """Two open queries of one client for the same counters."""
     s = things()
-    scene, c = begin(Server([s]), s)
+    scenario, c = begin(Server([s]), s)
     first, second = c.open(), c.open()
     for h in first, second:
         c.validate(h, [ask(s, 1)])
     for _ in range(3):
         c.data(first, 9999)
         c.data(second, 9999)
-    lines, _ = summary(scene)
+    lines, _ = summary(scenario)
     assert lines[0] == 'No problems found: 1 monitor, 6 samples' and ', query 1 and 1 more' in lines[1]
 
 
 def test_each_empty_block_has_its_own_row(tshark, tmp_path):
-    world = World()
-    tale(8, asked=lambda m, p: [ask(p, n, '*') for n in (1, 2)], **until(5))(world)
-    rows = table(tshark, world.capture.write(tmp_path / 'a.pcap'), 'pcq,refusals')
+    network = Network()
+    polls(8, asked=lambda m, p: [ask(p, n, '*') for n in (1, 2)], **until(5))(network)
+    rows = table(tshark, network.capture.write(tmp_path / 'a.pcap'), 'pcq,refusals')
     assert len({r['Path'] for r in rows}) == 2 and [(r['Error'], r['Count']) for r in rows] == [('no instances', '3')] * 2
 
 
 NO_SAMPLES = 'no response with counter data is here or passes the filter'
 
 
-@pytest.mark.parametrize('scene, words', [
-    *((FAULTY[name].story, NO_SAMPLES) for name in ('open-denied', 'open-faults', 'all-counters-refused', 'requests-alone', 'probes-from-the-start')),
-    (and_then(tale(8, sets=[memory()]), snapped(160)), 'requests and responses not decoded: %d'), (tale(lambda m: m.open()), NO_SAMPLES),
-    (tale(lambda m: m.reach()), NO_SAMPLES)])
-def test_what_is_empty_says_why(tshark, tmp_path, scene, words):
+@pytest.mark.parametrize('scenario, words', [
+    *((FAULTY[name].play, NO_SAMPLES) for name in ('open-denied', 'open-faults', 'all-counters-refused', 'requests-alone', 'probes-from-the-start')),
+    (and_then(polls(8, sets=[memory()]), snapped(160)), 'requests and responses not decoded: %d'), (polls(lambda m: m.open()), NO_SAMPLES),
+    (polls(lambda m: m.reach()), NO_SAMPLES)])
+def test_what_is_empty_says_why(tshark, tmp_path, scenario, words):
     """Each table has it as a row, and with each file it is on standard error."""
-    world = World()
-    scene(world)
-    words = words.replace('%d', str(len(world.since)))
+    network = Network()
+    scenario(network)
+    words = words.replace('%d', str(len(network.since)))
     files = [x for kind in ('csv', 'long') for x in ('-z', 'pcq,%s,%s' % (kind, tmp_path / kind))]
-    shown, err = tshark.run('-q', '-r', world.capture.write(tmp_path / 'a.pcap'), '-z', 'pcq,queries', '-z', 'pcq,refusals', '-z', 'pcq,counters', *files)
+    shown, err = tshark.run('-q', '-r', network.capture.write(tmp_path / 'a.pcap'), '-z', 'pcq,queries', '-z', 'pcq,refusals', '-z', 'pcq,counters', *files)
     assert re.findall(r'^(%s) +\|' % re.escape(words), shown, re.M) == [words] * 3 and words.split(':')[0] in err
 
 
@@ -145,7 +145,7 @@ def test_why_there_are_no_samples(summary, tmp_path, lost, words, key):
     ('poller', dict(denies={DATA: (5, ALL)}), 0), ('poller', dict(denies={DATA: (5, [3, 4])}), 6), ('connects', dict(faults={DATA: (1726, [3, 4])}), 6)])
 def test_a_poller_that_fails_is_one_monitor(summary, mode, how, samples):
     """Also where it gets no sample, or not each time."""
-    _, found = summary(tale(8, mode=mode, **how))
+    _, found = summary(polls(8, mode=mode, **how))
     one, = found['monitors']
     assert (one['queries'], one['samples']) == (8, samples)
 
@@ -154,9 +154,9 @@ def test_a_poller_that_fails_is_one_monitor(summary, mode, how, samples):
                                   'all-counters-refused', 'open-denied', 'data-denied-to-a-poller', 'syn-refused', 'plain-tcp'])
 def test_as_a_table(tshark, tmp_path, name):
     """The same findings with their figures, worst first, then the monitor: what a window shows, too."""
-    world = World()
-    {**FAULTY, **HEALTHY}[name].story(world)
-    path = world.capture.write(tmp_path / 'a.pcap')
+    network = Network()
+    {**FAULTY, **HEALTHY}[name].play(network)
+    path = network.capture.write(tmp_path / 'a.pcap')
     rows = [row for row in table(tshark, path, 'pcq,monitors', '-z', 'pcq,summary,%s' % (tmp_path / 's.json')) if row['Server'] is not None]
     found, = json.loads((tmp_path / 's.json').read_text('utf-8'))['monitors']
     findings, accounts = rows[:len(found['findings'])], [row['Finding'].strip() for row in rows[len(found['findings']):]]
@@ -177,9 +177,9 @@ def test_json_on_standard_output(tshark):
 def test_a_call_that_was_not_captured(tshark, tmp_path, passes):
     """A request in time and its answer were lost by the capture, which their acknowledgements and the call's number prove. Expert
     Information says nothing of the next sample."""
-    world = World()
-    tale(5, lost(), 5)(world)
-    assert tshark.fields(world.capture.write(tmp_path / 'a.pcap'), ['frame.number'], '-Y', 'pcq.expert.late', *passes) == []
+    network = Network()
+    polls(5, lost(), 5)(network)
+    assert tshark.fields(network.capture.write(tmp_path / 'a.pcap'), ['frame.number'], '-Y', 'pcq.expert.late', *passes) == []
 
 
 def test_an_answer_that_was_not_captured_but_acknowledged(summary, passes):
@@ -188,15 +188,15 @@ def test_an_answer_that_was_not_captured_but_acknowledged(summary, passes):
         m.ask_alone()
         m.tcp.skip(1, bytes(500))
         for _ in range(5):
-            m.world.wait(3)
+            m.network.wait(3)
             m.tcp.ack(0)
-    lines, _ = summary(tale(5, answer_lost, gone), *passes)
+    lines, _ = summary(polls(5, answer_lost, gone), *passes)
     assert not any('never answered' in line for line in lines)
 
 
 def test_a_server_that_ends_what_is_open(summary, passes):
     """The server's port sends the RST while a query is open: `broken`, also where both have one address."""
-    _, found = summary(tale(5, ends(RST), client='127.0.0.1', server=('SRV01', '127.0.0.1')), *passes)
+    _, found = summary(polls(5, ends(RST), client='127.0.0.1', server=('SRV01', '127.0.0.1')), *passes)
     assert [f['kind'] for m in found['monitors'] for f in m['findings']] == ['broken'] and found['healthy'] is False
 
 
@@ -207,5 +207,5 @@ def test_one_question_after_the_other(summary, passes):
         for n in range(20):
             m.name = ('2', '238')[n % 2]
             m.sample(only=[int(m.name)], wait=(.1, .9)[n % 2])
-    _, found = summary(tale(two_questions, mode='hkpd'), *passes)
+    _, found = summary(polls(two_questions, mode='hkpd'), *passes)
     assert found['monitors'] and all(m['interval'] is None or m['interval'] > .4 for m in found['monitors'])

@@ -13,7 +13,7 @@ from gen import client, model, stubs
 from gen.mutate import together
 from gen.pcap import Capture
 from gen.server import Query
-from gen.story import Server, ask, begin, counter, learn, multiple, run, single, story
+from gen.scripted import Server, ask, begin, counter, learn, multiple, run, single, capture_talk
 from test_order import PCAPS, sharkd  # noqa: F401 (a fixture)
 
 TABLES = 'pcq,counters', 'pcq,monitors', 'pcq,queries', 'pcq,refusals'
@@ -24,11 +24,11 @@ NOTED = [t for t in TABLES if t != 'pcq,monitors']      # whose last rows say wh
 def session(samples=4):
     """Everything that a client asks for, refused counters among it."""
     server = Server(model.countersets(), clock=model.Clock(), order=Query.block_order)
-    scene, c = begin(server)
+    scenario, c = begin(server)
     client.browse(c, server.sets)
     ids = client.wanted(server.sets)
     client.query(c, ids, samples, remove=[ids[1], ids[6]])
-    return scene
+    return scenario
 
 
 def small():
@@ -118,7 +118,7 @@ def run_of_three(folder):
     """Two counters of three instances"""
     thing = multiple('Thing', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', lambda at, k: k), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', lambda at, k: k),
                      instances=('x', 'y', 'z'))
-    return story(Server([thing]), lambda c: (learn(c, thing), run(c, [ask(thing, i, '*') for i in (1, 2)], 3))).write(folder / 'a.pcap')
+    return capture_talk(Server([thing]), lambda c: (learn(c, thing), run(c, [ask(thing, i, '*') for i in (1, 2)], 3))).write(folder / 'a.pcap')
 
 
 def test_damaged_answers_and_unknown_queries_are_said(tshark, tmp_path):
@@ -128,9 +128,9 @@ def test_damaged_answers_and_unknown_queries_are_said(tshark, tmp_path):
         if (opnum, kind) == (stubs.DATA, 'response') and next(answers):
             return stub[:20 + 48 + 4] + b'\7' + stub[20 + 48 + 5:]      # the type of the only block: there is no 7
         return stub
-    scene, c = begin(Server([s]), s, alters=alter)
+    scenario, c = begin(Server([s]), s, alters=alter)
     run(c, [ask(s, 1)], 3)
-    path = scene.write(tmp_path / 'a.pcap')
+    path = scenario.write(tmp_path / 'a.pcap')
     for statistic in NOTED:
         rows, lines = notes(tshark, path, statistic)
         assert said_so(rows, lines, 'malformed responses', 1), rows
@@ -140,8 +140,8 @@ def test_damaged_answers_and_unknown_queries_are_said(tshark, tmp_path):
                                                   ('PERF_COUNTER_BULK_COUNT', False, 'values of a counter or type that is not known')])
 def test_samples_in_doubt_are_said(tshark, tmp_path, kind, learned, label):
     s = multiple('Set', counter(1, kind, 'One', [1, 1]), counter(2, kind, 'Two', [2, 2]))
-    scene = story(Server([s]), lambda c: (learned and learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3, info=not learned)))
-    rows, lines = notes(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,counters')
+    scenario = capture_talk(Server([s]), lambda c: (learned and learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3, info=not learned)))
+    rows, lines = notes(tshark, scenario.write(tmp_path / 'a.pcap'), 'pcq,counters')
     assert said_so(rows, lines, label, 6), rows
 
 

@@ -3,8 +3,8 @@
 
 import pytest
 
-from gen import hkpd_scene
-from gen.story import Server, ask, begin, counter, run, seconds, single
+from gen import hkpd_scenario
+from gen.scripted import Server, ask, begin, counter, run, seconds, single
 from gen.every_type import every_type, together
 
 FIELDS = ['pcq.' + name for name in '''path cooked cooked.none value value.text value.raw sample.previous
@@ -17,14 +17,14 @@ def capture(tmp_path_factory):
     types = every_type(False)
     odd = single('Odd', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Five bytes', lambda at, k: b'12345'))
     asked, shown = together(types, 6)
-    scene, c = begin(Server([types, odd], clock=seconds(9), shows=shown), types, odd)
+    scenario, c = begin(Server([types, odd], clock=seconds(9), shows=shown), types, odd)
     run(c, [*asked, ask(odd, 1)], 2)
-    talk = hkpd_scene.Talk(scene, [hkpd_scene.every_type()], client_port=50009)
+    talk = hkpd_scenario.Talk(scenario, [hkpd_scenario.every_type()], client_port=50009)
     talk.open()
     talk.titles()
     talk.sample()
     talk.sample()
-    return scene.write(tmp_path_factory.mktemp('alone') / 'a.pcap')
+    return scenario.write(tmp_path_factory.mktemp('alone') / 'a.pcap')
 
 
 def test_a_filter_of_one_field(tshark, capture):

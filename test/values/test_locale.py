@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gen.story import Server, Times, ask, counter, learn, run, story
+from gen.scripted import Server, Times, ask, counter, learn, run, capture_talk
 from test_tables import TABLES
 from test_values import single
 
@@ -32,7 +32,7 @@ def capture(tmp_path_factory):
                counter(2, 'PERF_AVERAGE_BULK', 'small', [0, 3], base=3),
                counter(3, 'PERF_AVERAGE_BASE', None, [0, 2000000000]))
     times = Times([(10 ** 9, 10 ** 17), (10 ** 9 + 10 ** 7 + 1234, 10 ** 17 + 10 ** 7 + 1234)])
-    return story(Server([s], clock=times), lambda c: (learn(c, s), run(c, [ask(s)]))).write(
+    return capture_talk(Server([s], clock=times), lambda c: (learn(c, s), run(c, [ask(s)]))).write(
         tmp_path_factory.mktemp('capture') / 'a.pcap')
 
 

@@ -5,10 +5,10 @@ import pytest
 
 from gen import buffers
 from gen.hkpd_block import Counter, Instance, Object, titles
-from gen.hkpd_scene import begin_talk
+from gen.hkpd_scenario import begin_talk
 from gen.hkpd_stubs import REG_MULTI_SZ
 from gen.model import TYPES
-from gen.story import NONE, Server, ask, counter, learn, memory, multiple, run, single, story
+from gen.scripted import NONE, Server, ask, counter, learn, memory, multiple, run, single, capture_talk
 from gen.stubs import INFO
 from series import long_rows
 from test_csv import export      # noqa: F401: a fixture
@@ -52,7 +52,7 @@ CASES = {
 def perflib(case):
     s = multiple('Set', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: count(k, at.number)),
                  instances=lambda number: CASES[case][min(number, 1)])
-    return story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*'), ask(s, 1, 'q*')], 2)))
+    return capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*'), ask(s, 1, 'q*')], 2)))
 
 
 NO_ID = 2 ** 32 - 1
@@ -66,12 +66,12 @@ def registry(before, after, ids=None, called='ID Process', then=None, **server):
     if ids:
         counters.append(Counter(784, called, TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: ids[place(at, k)], 4))
     objects = [Object(230, 'Process', counters, lambda at: [Instance(name, -1 if i == NO_ID else i) for i, name, _ in rows(at)])]
-    scene, talk = begin_talk(objects, titles=bool(called), **server)
+    scenario, talk = begin_talk(objects, titles=bool(called), **server)
     talk.sample()
     talk.sample()
     if then:
         talk.titles(pairs={**talk.names, 784: then})
-    return scene
+    return scenario
 
 
 @pytest.mark.parametrize('case', CASES)
@@ -88,8 +88,8 @@ def test_instances_of_an_object(export, case, passes):
 
 def test_why_an_instance_is_assumed(tshark, tmp_path):
     """Not for want of QueryCounterInfo: HKEY_PERFORMANCE_DATA has none, and with it is known which counter it is."""
-    for scene in perflib('as many'), registry(*CASES['as many'][:2]):
-        _, notes = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,%s' % (tmp_path / 'long.csv'))
+    for scenario in perflib('as many'), registry(*CASES['as many'][:2]):
+        _, notes = tshark.run('-q', '-r', scenario.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,%s' % (tmp_path / 'long.csv'))
         assert 'values that are assumed: 2; ' in notes
         assert len(tshark.fields(tmp_path / 'a.pcap', ['frame.number'], '-Y', 'pcq.expert.order_assumed')) == 1
 
@@ -105,8 +105,8 @@ def test_the_process_own_id_tells(export, passes):
     """One of three ends, another begins: by place each would be taken for another one."""
     before = [(NO_ID, 'svc', 0), (NO_ID, 'svc', 1), (NO_ID, 'svc', 2), (NO_ID, 'one', 3), (NO_ID, 'two', 4)]
     after = [(NO_ID, 'svc', 1), (NO_ID, 'svc', 2), (NO_ID, 'svc', 5), (NO_ID, 'one', 6), (NO_ID, 'two', 4)]
-    scene = registry(before, after, ids=[400, 404, 408, 412, 416, 420, 424])
-    assert of_second_sample(export(scene, 'long', *passes), 'Delta') == [
+    scenario = registry(before, after, ids=[400, 404, 408, 412, 416, 420, 424])
+    assert of_second_sample(export(scenario, 'long', *passes), 'Delta') == [
         ('svc', made(1, 1), '0'), ('svc#1', made(2, 2), '0'), ('svc#2', MOVED, '0'), ('one', MOVED, '0'),
         ('two', made(4, 4), '0')]
 
@@ -135,10 +135,10 @@ def test_own_ids_that_repeat(export):
 def test_counters_of_one_index_that_come_and_go(export, passes):
     """Which of them is gone, and which of them came, nobody knows; nor which of two has the index: one has the path, both the mark."""
     delta = lambda place: Counter(10, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(place, at.number))
-    scene, talk = begin_talk(titles=False)
+    scenario, talk = begin_talk(titles=False)
     for talk.objects in [[Object(230, 'Process', [delta(i) for i in there])] for there in ((1, 5), (5,), (5,), (1, 5))]:
         talk.sample()
-    rows = [(r['result'] or r['reason'], r['path'][-4:], r['assumed']) for r in long_rows(export(scene, 'long', *passes))]
+    rows = [(r['result'] or r['reason'], r['path'][-4:], r['assumed']) for r in long_rows(export(scenario, 'long', *passes))]
     other, second = NOT_COMPARED, ('counter not known', '', '1')
     assert rows == [(FIRST, '/sec', '1'), second, (other, '/sec', '0'), (str(count(5, 2) - count(5, 1)), '/sec', '0'), (other, '/sec', '1'), second]
 
@@ -148,16 +148,16 @@ def told_twice(protocol, second):
     delta = lambda i: lambda at, k: count(i, at.number)
     if protocol == 'hkpd':
         columns = [Counter(5000 + 2 * i, None, TYPES['PERF_COUNTER_LARGE_DELTA'], delta(i)) for i in (1, 2)]
-        scene, talk = begin_talk([Object(5000, None, columns)], titles=False)
+        scenario, talk = begin_talk([Object(5000, None, columns)], titles=False)
         pairs = [(5000, 'Object'), (5002, 'Reads'), (5002, second), (5004, 'Writes')]
         talk.ask('Counter 009', titles(pairs[:2] + pairs[3:]), kind=REG_MULTI_SZ)
         talk.ask('Counter 009', titles(pairs), kind=REG_MULTI_SZ)
         talk.sample()
         talk.sample()
-        return scene
+        return scenario
     names = 'Reads', second, 'Writes'
     s = multiple('Object', *[counter(n, 'PERF_COUNTER_LARGE_DELTA', name, delta(n // 2 - 2500)) for n, name in zip((5002, 5002, 5004), names)])
-    return story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 5002, 'a'), ask(s, 5004, 'a')], 2)))
+    return capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 5002, 'a'), ask(s, 5004, 'a')], 2)))
 
 
 @pytest.mark.parametrize('protocol', ['pcq', 'hkpd'])
@@ -172,7 +172,7 @@ def test_an_answer_that_tells_an_id_twice(tshark, tmp_path, protocol, second, as
 
 
 def test_labels_and_columns_say_so(tshark, tmp_path):
-    capture = tmp_path / 'scene.pcap'
+    capture = tmp_path / 'scenario.pcap'
     perflib('as many').write(capture)
     tree, _ = tshark.run('-r', capture, '-V', '-O', 'pcq')
     assert 'Set(svc)\\Delta = 7.00 (assumed)' in tree and 'Set(svc#1)\\Delta = 14.0 (assumed)' in tree and 'Set(x)\\Delta = 21.0\n' in tree
@@ -196,7 +196,7 @@ def test_two_counters_of_an_id_of_which_one_goes(export, passes):
     """Which of them the second answer lacks nobody knows, nor which of two has the id: the first has the path, both are marked."""
     s = single('Set', counter(3, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: 0))
     pairs = lambda n: [(3, 100 + 7 * n), (3, 1000 + 9 * n)][n == 1:]
-    rows = long_rows(export(story(Same([s], pairs), lambda c: (learn(c, s), run(c, [ask(s)], 4))), 'long', *passes))
+    rows = long_rows(export(capture_talk(Same([s], pairs), lambda c: (learn(c, s), run(c, [ask(s)], 4))), 'long', *passes))
     assert [r['result'] + r['path'][-5:] + r['assumed'] for r in rows] == ['Delta1', '1', 'Delta0', 'Delta1', '1', 'Delta1', '1']
 
 
@@ -204,7 +204,7 @@ def test_two_bases_of_an_id(export, passes):
     """By one of them the result is 10, by the other 2. BaseCounterId says neither."""
     s = single('Set', counter(1, 'PERF_AVERAGE_BULK', 'Average', lambda at, k: 0, base=2), counter(2, 'PERF_AVERAGE_BASE', 'Base', lambda at, k: 0))
     server = Same([s], lambda n: [(1, 100 * n), (2, 10 * n), (2, 50 * n)])
-    rows = long_rows(export(story(server, lambda c: (learn(c, s), run(c, [ask(s)], 3))), 'long', *passes))
+    rows = long_rows(export(capture_talk(server, lambda c: (learn(c, s), run(c, [ask(s)], 3))), 'long', *passes))
     assert {r['result'] for r in rows} == {''}
 
 
@@ -216,5 +216,5 @@ def test_an_identifier_told_twice(export, passes):
         return [Server._info(self, call), setattr(query, 'identifiers', kept)][0]
     s, server = memory(), Server([memory()])
     server._operations = {**server._operations, INFO: told}
-    rows = long_rows(export(story(server, lambda c: (learn(c, s), run(c, [ask(s, 1), ask(s, 2)]))), 'long', *passes))
+    rows = long_rows(export(capture_talk(server, lambda c: (learn(c, s), run(c, [ask(s, 1), ask(s, 2)]))), 'long', *passes))
     assert [r['assumed'] for r in rows] == ['1'] * 4

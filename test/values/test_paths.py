@@ -7,8 +7,8 @@ import pytest
 from gen import buffers, client, model, stubs
 from gen.buffers import NONE
 from gen.model import ENGLISH
-from gen.scene import Scene, tcp_line
-from gen.story import Server, answers, ask, counter, gauge, learn, multiple, run, single, story, unseen
+from gen.scenario import Scenario, tcp_line
+from gen.scripted import Server, answers, ask, counter, gauge, learn, multiple, run, single, capture_talk, unseen
 from gen.stubs import INFO, VALIDATE, Ndr
 from learned import ASSUMED, compare_paths, paths, read, truth
 
@@ -21,7 +21,7 @@ MODES = pytest.mark.parametrize('info', [True, False], ids=['with-info', 'withou
 # QueryCounterInfo, d a sample; a call behind ~ is not captured, before ! its answer is cut, before ^ it is lost, before % it is a fault, before & out of memory, before $ invalid; ~ alone opens the query.
 # Each sample is named right ('+'), marked as assumed ('?'; '/': but for blocks of another type, which are nobody's), or nobody's ('-') on one pass and, where that is another thing, on two. Blocks
 # stand as they were added, or turned around: then names that are assumed are others'.
-STORIES = {
+LONG_SCENARIOS = {
     'an old index does not hold after a change': (True, '+1a,2a i d +3a d', '+?'),
     'nor where there are as many counters as before': (True, '+1a,2a i d -1a +3a d', '+?'),
     'info after the sample tells of it on the second pass': (True, '+1a,2a,3a d i d', '?+', '++'),
@@ -62,14 +62,14 @@ STORIES = {
 }
 
 
-def play(scene, place, is_turned, steps):
+def play(scenario, place, is_turned, steps):
     """One of these on a server of its own -> [(frame, paths)] of its samples"""
-    s, how, first = gauge(), [''], len(scene.frames)
+    s, how, first = gauge(), [''], len(scenario.frames)
     server = Server([s], order=(lambda q: range(len(q.identifiers))[::-1]) if is_turned else None)
 
     def alter(opnum, kind, stub):
         return {'!': stub[:-9], '^': None, '&': stub[:-4] + b'\x0e\0\0\0', '$': stub[:-4] + b'W\0\0\0'}.get(how[0], stub) if kind == 'response' else stub
-    c = tcp_line(scene, server, server='192.0.2.%d' % place, client_port=50000 + place, alters=alter).client()
+    c = tcp_line(scenario, server, server='192.0.2.%d' % place, client_port=50000 + place, alters=alter).client()
     hidden, words = unseen(server), steps.split()
     learn(c, s)
     h = (hidden if words[0] == '~' else c).open()
@@ -89,22 +89,22 @@ def play(scene, place, is_turned, steps):
                 caller.call(VALIDATE, request)
     # szMachine was in the request that opened the query: the address stands for it
     machine = '\\\\192.0.2.%d' % place if words[0] == '~' else '\\\\SRV01'
-    return [(n, [p.replace('\\\\SRV01', machine) for p in truth(m)]) for n, m in answers(scene) if n > max([0, *list(scene.frames)[:first]])]
+    return [(n, [p.replace('\\\\SRV01', machine) for p in truth(m)]) for n, m in answers(scenario) if n > max([0, *list(scenario.frames)[:first]])]
 
 
 def test_which_block_is_whose(tshark, tmp_path, two_pass):
     """Nobody reads a wrong name without a warning, and what is certain has none."""
-    scene = Scene()
-    told = {story: play(scene, place, *STORIES[story][:2]) for place, story in enumerate(STORIES, 30)}
-    frames, said = read(tshark, scene, tmp_path, two_pass=two_pass), {}
-    for story, samples in told.items():
-        is_turned, said[story] = STORIES[story][0], ''
+    scenario = Scenario()
+    told = {case: play(scenario, place, *LONG_SCENARIOS[case][:2]) for place, case in enumerate(LONG_SCENARIOS, 30)}
+    frames, said = read(tshark, scenario, tmp_path, two_pass=two_pass), {}
+    for case, samples in told.items():
+        is_turned, said[case] = LONG_SCENARIOS[case][0], ''
         for number, right in samples:
             shown, is_assumed = paths(frames[number]), ASSUMED in frames[number].experts
             assert len(shown) == len(right) > 0
             is_named = None not in shown if is_assumed and is_turned else shown == right
-            said[story] += ('?' if is_assumed else '+') if is_named else '-' if not any(shown) else '/' if is_assumed and is_turned else 'false'
-    assert said == {story: marks[-1 if two_pass else 0] for story, (_, _, *marks) in STORIES.items()}
+            said[case] += ('?' if is_assumed else '+') if is_named else '-' if not any(shown) else '/' if is_assumed and is_turned else 'false'
+    assert said == {case: marks[-1 if two_pass else 0] for case, (_, _, *marks) in LONG_SCENARIOS.items()}
 
 
 # --- what a path looks like -----------------------------------------------------------------------------------------
@@ -118,11 +118,11 @@ def test_the_notation(tshark, tmp_path, two_pass):
     stranger = multiple('not browsed', counter(1, 'PERF_COUNTER_RAWCOUNT', 'not browsed', [1]), instances=['x', 'x'])
     asked = [ask(one_only, 1), ask(one_only, NONE), ask(many, 1, 'left'), ask(many, NONE, 'right'), ask(many, 1, '*'),
              ask(many, NONE, '*'), ask(stranger, 1, '*'), ask(many, 1, 'r*', instance_id=9)]
-    scene = story(Server([one_only, many, stranger]), lambda c: (learn(c, one_only, many), run(c, asked, 1)))
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    scenario = capture_talk(Server([one_only, many, stranger]), lambda c: (learn(c, one_only, many), run(c, asked, 1)))
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
     lanes = '\\\\SRV01\\Lanes'
     unknown = '\\\\SRV01\\{%s}' % stranger.guid
-    assert paths(frames[answers(scene)[0][0]]) == [
+    assert paths(frames[answers(scenario)[0][0]]) == [
         '\\\\SRV01\\System Things\\Up Time',
         '\\\\SRV01\\System Things\\Up Time', '\\\\SRV01\\System Things\\#2',
         lanes + '(left)\\Cars/sec',
@@ -140,14 +140,14 @@ def test_the_notation(tshark, tmp_path, two_pass):
 def test_the_server(tshark, tmp_path, machine, shown, monkeypatch):
     """szMachine without its backslashes, or the server's address where it is empty, or has no terminator."""
     s, whole = gauge(count=1), Ndr.machine
-    scene = Scene()
-    c = tcp_line(scene, Server([s]), v6=shown == '2001:db8::20').client(machine)
+    scenario = Scenario()
+    c = tcp_line(scenario, Server([s]), v6=shown == '2001:db8::20').client(machine)
     learn(c, s)
     if not machine:
         monkeypatch.setattr(Ndr, 'machine', lambda stub, name: whole(stub, '\\\\SRV01X', terminate=False))
     run(c, [ask(s, 1, 'a')], 1)
-    frames = read(tshark, scene, tmp_path)
-    assert paths(frames[answers(scene)[0][0]]) == ['\\\\%s\\Set(a)\\Counter 1' % shown]
+    frames = read(tshark, scenario, tmp_path)
+    assert paths(frames[answers(scenario)[0][0]]) == ['\\\\%s\\Set(a)\\Counter 1' % shown]
 
 
 @MODES
@@ -157,18 +157,18 @@ def test_single_instance_sets_have_no_parentheses(tshark, tmp_path, info):
     s = single('Alone', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2]))
     asked = [[ask(s, 1, name), ask(s, NONE, name)] for name in (None, '', 'Alone Instance')]
     for names, which in zip(('none', 'empty', 'one'), asked):
-        scene = story(Server([s]), lambda c: (learn(c, s), run(c, which, 1, info)))
-        frames = read(tshark, scene, tmp_path)
+        scenario = capture_talk(Server([s]), lambda c: (learn(c, s), run(c, which, 1, info)))
+        frames = read(tshark, scenario, tmp_path)
         alone = '\\\\SRV01\\Alone\\'
-        assert paths(frames[answers(scene)[0][0]]) == [alone + 'One', alone + 'One', alone + 'Two'], names
+        assert paths(frames[answers(scenario)[0][0]]) == [alone + 'One', alone + 'One', alone + 'Two'], names
 
 
 def test_parentheses_of_sets_of_unknown_kind(tshark, tmp_path):
     """Nothing was browsed: an identifier without a name is that of a single-instance set."""
     alone, many = single('Alone', counter(1, 'PERF_COUNTER_RAWCOUNT', 'x', [1])), gauge(count=1)
-    scene = story(Server([alone, many]), lambda c: run(c, [ask(alone, 1), ask(many, 1, 'b')], 1))
-    frames = read(tshark, scene, tmp_path)
-    assert paths(frames[answers(scene)[0][0]]) == ['\\\\SRV01\\{%s}\\#1' % alone.guid, '\\\\SRV01\\{%s}(b)\\#1' % many.guid]
+    scenario = capture_talk(Server([alone, many]), lambda c: run(c, [ask(alone, 1), ask(many, 1, 'b')], 1))
+    frames = read(tshark, scenario, tmp_path)
+    assert paths(frames[answers(scenario)[0][0]]) == ['\\\\SRV01\\{%s}\\#1' % alone.guid, '\\\\SRV01\\{%s}(b)\\#1' % many.guid]
 
 
 ODD = ['', ' ', '_Total', 'a' * 1023, '\U0001F98A\U0001F6A2', 'CJK 性能', '\u202eleft', 'a(b)c', 'a\\b', 'a/b#1', '*not a star',
@@ -180,17 +180,17 @@ def test_odd_characters(tshark, tmp_path):
     counters = [counter(i, 'PERF_COUNTER_RAWCOUNT', n, [i]) for i, n in enumerate(
         ['% Time', 'a\\b(c)', '\U0001F697' * 511, '#1', '{x}', '<b>', 'tab\there', 'bell\x07'])]
     s = multiple('Spuren (\U0001F6A6) 100% \\ "x"', *counters, instances=ODD)
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*'), ask(s, 3, '*')], 1)))
-    frames = read(tshark, scene, tmp_path)
-    compare_paths(frames, scene)
+    scenario = capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*'), ask(s, 3, '*')], 1)))
+    frames = read(tshark, scenario, tmp_path)
+    compare_paths(frames, scenario)
 
 
 def test_long_names(tshark, tmp_path):
     """65,000 characters of a counter's name, and as many of a set's: a path shows 1,024 of each."""
     s = multiple('S' * 65000, counter(1, 'PERF_COUNTER_RAWCOUNT', 'n' * 65000, [1]), instances=['i' * 32000])
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
-    frames = read(tshark, scene, tmp_path)
-    path, = paths(frames[answers(scene)[0][0]])
+    scenario = capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
+    frames = read(tshark, scenario, tmp_path)
+    path, = paths(frames[answers(scenario)[0][0]])
     assert path == '\\\\SRV01\\%s…(%s…)\\%s…' % ('S' * 1024, 'i' * 1024, 'n' * 1024)
 
 
@@ -198,9 +198,9 @@ def test_lone_surrogates(tshark, tmp_path):
     """Half a character is shown as U+FFFD, and the path still stands."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'x\udc00y', [1]), instances=['\ud83dc', 'b'])
     s.names[ENGLISH] = 'Set \ud800'
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
-    frames = read(tshark, scene, tmp_path)
-    for path, instance in zip(paths(frames[answers(scene)[0][0]]), ('\ufffdc', 'b')):
+    scenario = capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
+    frames = read(tshark, scenario, tmp_path)
+    for path, instance in zip(paths(frames[answers(scenario)[0][0]]), ('\ufffdc', 'b')):
         # for a damaged name what is known for certain may stand instead
         assert path in ['\\\\SRV01\\%s(%s)\\%s' % (x, instance, y) for x in ('Set \ufffd', '{%s}' % s.guid)
                         for y in ('x\ufffdy', '#1')]
@@ -209,9 +209,9 @@ def test_lone_surrogates(tshark, tmp_path):
 def test_a_path_for_each_value_and_where(tshark, tmp_path):
     """pcq.path is in its pcq.counter_data, generated, once; the label of the structure has it too."""
     server = Server(model.countersets(), clock=model.Clock())
-    scene = story(server, lambda c: client.whole(c, server.sets))
-    frames = read(tshark, scene, tmp_path)
-    for number, _ in answers(scene):
+    scenario = capture_talk(server, lambda c: client.whole(c, server.sets))
+    frames = read(tshark, scenario, tmp_path)
+    for number, _ in answers(scenario):
         values = frames[number].values
         assert len(frames[number].all('pcq.path')) == len(values) > 0
         for x in values:
@@ -223,9 +223,9 @@ def test_a_path_for_each_value_and_where(tshark, tmp_path):
 def test_filters_find_paths(tshark, tmp_path):
     """A display filter by path or value finds the frame, with no tree asked for."""
     s = gauge()
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*')], 2)))
-    path = scene.write(tmp_path / 'x.pcap')
-    numbers = [str(n) for n, _ in answers(scene)]
+    scenario = capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*')], 2)))
+    path = scenario.write(tmp_path / 'x.pcap')
+    numbers = [str(n) for n, _ in answers(scenario)]
     for text in (r'pcq.path == "\\\\SRV01\\Set(b)\\Counter 4"', 'pcq.path contains "Counter 4"', 'pcq.cooked == 41',
                  'pcq.cooked.none == 0 || pcq.cooked > 40'):
         assert [r[0] for r in tshark.fields(path, ['frame.number'], '-Y', text)] == numbers, text

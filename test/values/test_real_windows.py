@@ -7,10 +7,10 @@ import struct
 import pytest
 
 from gen.hkpd_block import Counter, Instance, Object
-from gen.hkpd_scene import Talk, answers, begin_talk
+from gen.hkpd_scenario import Talk, answers, begin_talk
 from gen.model import TYPES, grows, share
-from gen.scene import Scene
-from gen.story import Server, ask, counter, learn, multiple, run, story
+from gen.scenario import Scenario
+from gen.scripted import Server, ask, counter, learn, multiple, run, capture_talk
 from series import long_rows, table
 from test_hkpd import compare_values, experts, read
 
@@ -37,7 +37,7 @@ def rows_of(tshark, capture):
 @pytest.mark.parametrize('last', [False, True])
 def test_a_counter_block_that_says_another_size(tshark, tmp_path, size, last):
     """All values are there: shown, named, calculated, exported; and it is said. The twin says what is so."""
-    scene, talk = begin_talk(objects=[processors(2), Object(2, 'System', [Counter(44, 'Queue', TYPES['PERF_COUNTER_BULK_COUNT'], grows(1, 1))])])
+    scenario, talk = begin_talk(objects=[processors(2), Object(2, 'System', [Counter(44, 'Queue', TYPES['PERF_COUNTER_BULK_COUNT'], grows(1, 1))])])
     place = 238, 'counters', 2 if last else 0
     numbers = []
     for _ in range(3):
@@ -46,8 +46,8 @@ def test_a_counter_block_that_says_another_size(tshark, tmp_path, size, last):
             says(place, size)(b)
         numbers.append(talk.ask('238 2', bytes(b.record), record={'values': talk.meanings(b, True, talk.handle, '238 2')})[1])
         talk.clock.tick()
-    frames = read(tshark, scene, tmp_path)
-    assert compare_values(frames, scene) == 2 * (3 * 15 + 1)
+    frames = read(tshark, scenario, tmp_path)
+    assert compare_values(frames, scenario) == 2 * (3 * 15 + 1)
     for number in numbers:
         assert experts(frames[number]) == ({'read_as'} if size is not None else set())
         assert not [x for x in frames[number].walk() if x.name.startswith('_ws.malformed')]
@@ -56,7 +56,7 @@ def test_a_counter_block_that_says_another_size(tshark, tmp_path, size, last):
     assert [(int(frame), text.split(': ', 1)[1]) for frame, text in messages] == ([] if size is None else [
         (number, 'ByteLength says %d, the counters take 128: read as that, which fits the object' % size) for number in numbers])
     rows = rows_of(tshark, tmp_path / 'hkpd.pcap')
-    assert [(r['path'], r['raw']) for r in rows] == [(path, str(raw)) for _, m in answers(scene) for path, raw, *_ in m.record['values']]
+    assert [(r['path'], r['raw']) for r in rows] == [(path, str(raw)) for _, m in answers(scenario) for path, raw, *_ in m.record['values']]
     assert sum(r['result'] != '' for r in rows) == 2 * (3 * 15 + 1)
 
 
@@ -71,8 +71,8 @@ def bare_header(talk):
 @pytest.mark.parametrize('opening', ['captured', 'lost'])
 def test_a_bare_header_is_a_size_probe(tshark, tmp_path, opening):
     """ERROR_MORE_DATA: its fields are shown, what it holds is no sample, and lpcbData is not the size that is needed."""
-    scene = Scene()
-    talk = Talk(scene, objects=[processors()], system='NT4SRV')
+    scenario = Scenario()
+    talk = Talk(scenario, objects=[processors()], system='NT4SRV')
     if opening == 'captured':
         talk.open()
     else:
@@ -83,8 +83,8 @@ def test_a_bare_header_is_a_size_probe(tshark, tmp_path, opening):
     _, echo = talk.ask('238 ', bytes(talk.block().record), 234, room=4096)
     for _ in range(3):
         talk.sample('238 ')
-    frames = read(tshark, scene, tmp_path)
-    assert compare_values(frames, scene) == 2 * 2 * 15
+    frames = read(tshark, scenario, tmp_path)
+    assert compare_values(frames, scenario) == 2 * 2 * 15
     info = tshark.info(tmp_path / 'hkpd.pcap')
     for number in probes:
         frame = frames[number]
@@ -106,15 +106,15 @@ SUM, BACKWARDS = 'the sum went backwards, what it sums may have ended', 'value w
 def in_hkpd(columns, folder):
     """columns: {counter: [{instance: value} of each sample]}"""
     rows = next(iter(columns.values()))
-    scene = Scene()
+    scenario = Scenario()
     counters = [Counter(7000 + 2 * n, name, TYPES['PERF_COUNTER_BULK_COUNT'], lambda at, k, x=x: list(x[at.number].values())[k])
                 for n, (name, x) in enumerate(columns.items())]
-    talk = Talk(scene, objects=[Object(6998, 'Set', counters, lambda at: [Instance(n) for n in rows[at.number]])])
+    talk = Talk(scenario, objects=[Object(6998, 'Set', counters, lambda at: [Instance(n) for n in rows[at.number]])])
     talk.open()
     talk.titles()
     for _ in rows:
         talk.sample('6998')
-    return scene.write(folder / 'sums.pcap')
+    return scenario.write(folder / 'sums.pcap')
 
 
 def in_perflib(columns, folder):
@@ -124,7 +124,7 @@ def in_perflib(columns, folder):
     counters = [counter(1 + n, 'PERF_COUNTER_BULK_COUNT', name, lambda at, k, x=x: list(x[min(at.number, len(x) - 1)].values())[k])
                 for n, (name, x) in enumerate(columns.items())]
     s = multiple('Set', *counters, instances=lambda number: [(ids[n], n, k) for k, n in enumerate(rows[min(number, len(rows) - 1)])])
-    return story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, name='*')], len(rows)))).write(folder / 'sums.pcap')
+    return capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, name='*')], len(rows)))).write(folder / 'sums.pcap')
 
 
 PROTOCOLS = pytest.mark.parametrize('made', [in_hkpd, in_perflib])
@@ -187,14 +187,14 @@ def test_an_instance_that_begins_again_while_another_ends(tmp_path, course, made
 def test_a_name_that_reads_like_the_second_of_another(tshark, tmp_path, made, names, paths):
     """Where names repeat, those that are called so are assumed, whatever the sample before."""
     if made is in_hkpd:
-        scene = Scene()
+        scenario = Scenario()
         work = Counter(7002, 'Work', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: k, 4)
-        talk = Talk(scene, objects=[Object(7000, 'Set', [work], lambda at: [Instance(n) for n in names])])
+        talk = Talk(scenario, objects=[Object(7000, 'Set', [work], lambda at: [Instance(n) for n in names])])
         talk.open()
         talk.titles()
         talk.sample()
     else:
         s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Work', lambda at, k: k), instances=names)
-        scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, name='*')], 1)))
-    rows = rows_of(tshark, scene.write(tmp_path / 'names.pcap'))
+        scenario = capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, name='*')], 1)))
+    rows = rows_of(tshark, scenario.write(tmp_path / 'names.pcap'))
     assert [r['instance'] + '*' * int(r['assumed']) for r in rows] == paths

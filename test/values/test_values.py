@@ -7,9 +7,9 @@ import pytest
 
 from gen import client, model
 from gen.buffers import NONE
-from gen.scene import Scene, smb_line, tcp_line
+from gen.scenario import Scenario, smb_line, tcp_line
 from gen.server import Query
-from gen.story import Server, Times, answers, ask, counter, frames_of, learn, multiple, run, seconds, single, story, unseen
+from gen.scripted import Server, Times, answers, ask, counter, frames_of, learn, multiple, run, seconds, single, capture_talk, unseen
 from gen.every_type import UNDECIDED, every_type, spread, together
 from gen.stubs import DATA
 from learned import by_path, close_to, compare_paths, compare_values, cooked, one, read
@@ -21,10 +21,10 @@ TYPE_NOT_LEARNED, COUNTER_NOT_KNOWN, SAMPLE_DROPPED, SIZE, DAMAGED = range(15, 2
 
 @pytest.fixture
 def told(tshark, tmp_path):
-    """told(server, talk) -> (Scene, frames)"""
+    """told(server, talk) -> (Scenario, frames)"""
     def tell(server, talk, *args, two_pass=False, line=tcp_line, **options):
-        scene = story(server, talk, line=line, **options)
-        return scene, read(tshark, scene, tmp_path, *args, two_pass=two_pass)
+        scenario = capture_talk(server, talk, line=line, **options)
+        return scenario, read(tshark, scenario, tmp_path, *args, two_pass=two_pass)
     return tell
 
 
@@ -42,9 +42,9 @@ def everything(c, server, samples=4):
 def test_a_whole_session(told, line, options):
     """The model's own sets: refused counters, odd names, instances that come and go, other widths, a removal."""
     server = Server(model.countersets(), clock=model.Clock(), order=Query.block_order)
-    scene, frames = told(server, lambda c: everything(c, server), line=line, **options)
-    compare_paths(frames, scene)
-    assert compare_values(frames, scene, UNDECIDED) > 300
+    scenario, frames = told(server, lambda c: everything(c, server), line=line, **options)
+    compare_paths(frames, scenario)
+    assert compare_values(frames, scenario, UNDECIDED) > 300
 
 
 @pytest.mark.parametrize('shape, helpers, wide', [
@@ -59,10 +59,10 @@ def test_every_type_in_every_shape(told, shape, helpers, wide):
     def talk(c):
         learn(c, types)
         run(c, asked, 3)
-    scene, frames = told(server, talk)
-    compare_paths(frames, scene)
+    scenario, frames = told(server, talk)
+    compare_paths(frames, scenario)
     # of 40 types 31 have a formula, and 7 of these need one sample only; 3 of the 8 helpers are plain numbers
-    assert compare_values(frames, scene, UNDECIDED) == 3 * (3 * (7 + 3) + 2 * 24)
+    assert compare_values(frames, scenario, UNDECIDED) == 3 * (3 * (7 + 3) + 2 * 24)
 
 
 # --- two samples ----------------------------------------------------------------------------------------------------
@@ -72,8 +72,8 @@ def test_previous_and_interval(told, two_pass):
     s = single('One', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 100 * at.number))
     times = [(10 ** 9, 10 ** 17), (10 ** 9 + 3 * 10 ** 7 + 5, 10 ** 17 + 7), (10 ** 9 + 9 * 10 ** 7, 10 ** 17 + 9)]
     server = Server([s], clock=Times(times))
-    scene, frames = told(server, lambda c: (learn(c, s), run(c, [ask(s, 1)], 3)), two_pass=two_pass)
-    rows = [(n, frames[n]) for n, _ in answers(scene)]
+    scenario, frames = told(server, lambda c: (learn(c, s), run(c, [ask(s, 1)], 3)), two_pass=two_pass)
+    rows = [(n, frames[n]) for n, _ in answers(scenario)]
     assert rows[0][1].all('pcq.sample.previous') == rows[0][1].all('pcq.sample.interval') == []
     for (before, _), (_, frame), seconds_between in zip(rows, rows[1:], (3.0000005, 5.9999995)):
         previous, interval = frame.all('pcq.sample.previous'), frame.all('pcq.sample.interval')
@@ -106,10 +106,10 @@ PAIRS = [[(7, name, 2 * i), (7, name, 2 * i + 1)] for i, name in enumerate([*map
 def test_instances_come_go_and_move(told, shape, rows):
     s = moving(rows)
     asked = [ask(s, NONE, '*')] if shape == 6 else [ask(s, i, '*') for i in (3, 2, 1)]
-    scene, frames = told(Server([s]), lambda c: (learn(c, s), run(c, asked, len(rows) + 1)))
-    compare_values(frames, scene)
+    scenario, frames = told(Server([s]), lambda c: (learn(c, s), run(c, asked, len(rows) + 1)))
+    compare_values(frames, scenario)
     # the paths say #1 for the second of equal names, whatever the ids
-    compare_paths(frames, scene)
+    compare_paths(frames, scenario)
 
 
 # --- no value, and why ----------------------------------------------------------------------------------------------
@@ -120,8 +120,8 @@ def test_helpers_of_another_instance_do_not_count(told):
                  counter(2, 'PERF_AVERAGE_BASE', None, lambda at, k: 2 * at.number))
     other = multiple('Other', counter(2, 'PERF_AVERAGE_BASE', None, lambda at, k: at.number))
     asked = [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(other, 2, 'a')]
-    scene, frames = told(Server([s, other]), lambda c: (learn(c, s, other), run(c, asked)))
-    assert by_path(frames[answers(scene)[1][0]])['\\\\SRV01\\Set(a)\\Average'] == (None, NO_BASE)
+    scenario, frames = told(Server([s, other]), lambda c: (learn(c, s, other), run(c, asked)))
+    assert by_path(frames[answers(scenario)[1][0]])['\\\\SRV01\\Set(a)\\Average'] == (None, NO_BASE)
 
 
 def test_types_without_a_value(told):
@@ -135,8 +135,8 @@ def test_types_without_a_value(told):
              counter(54, 'PERF_COUNTER_TEXT', 'text', ['some', 'text']),
              counter(55, 0x40030503, 'the other large raw base', [0, 1], width=8)]
     s = single('Nothing', *rows)
-    scene, frames = told(Server([s]), lambda c: (learn(c, s), run(c, [ask(s)])))
-    values = {k.rpartition('\\')[2]: v for k, v in by_path(frames[answers(scene)[1][0]]).items()}
+    scenario, frames = told(Server([s]), lambda c: (learn(c, s), run(c, [ask(s)])))
+    values = {k.rpartition('\\')[2]: v for k, v in by_path(frames[answers(scenario)[1][0]]).items()}
     for kind, why in {**kinds, 'unknown': UNKNOWN_TYPE, 'short': SIZE, 'long': SIZE, 'nothing': SIZE}.items():
         assert values[kind] == (None, why), kind
     assert values['text'] == (None, None), 'neither field for text'
@@ -147,9 +147,9 @@ def test_reasons_when_nothing_is_known(told):
     """No registration was captured, then not even which counters were added."""
     s = multiple('Unknown Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'x', [1, 2]))
     server = Server([s])
-    scene, frames = told(server, lambda c: run(c, [ask(s, 1, 'a'), ask(s, NONE, 'a')]))
-    assert len(answers(scene)) == 2
-    for n, _ in answers(scene):
+    scenario, frames = told(server, lambda c: run(c, [ask(s, 1, 'a'), ask(s, NONE, 'a')]))
+    assert len(answers(scenario)) == 2
+    for n, _ in answers(scenario):
         assert [cooked(x) for x in frames[n].values] == [(None, TYPE_NOT_LEARNED)] * 2
 
     def talk(c):
@@ -157,9 +157,9 @@ def test_reasons_when_nothing_is_known(told):
         hidden = unseen(server)
         h = hidden.query([ask(s, 1, 'a'), ask(s, 1, '*')], info=False)
         c.data(h, 65536)
-    scene, frames = told(server, talk)
-    assert len(answers(scene)) == 1
-    for n, _ in answers(scene):
+    scenario, frames = told(server, talk)
+    assert len(answers(scenario)) == 1
+    for n, _ in answers(scenario):
         assert [cooked(x) for x in frames[n].values] == [(None, COUNTER_NOT_KNOWN)] * 3
 
 
@@ -169,7 +169,7 @@ def test_reasons_when_nothing_is_known(told):
 def test_a_damaged_answer_is_no_sample(tshark, tmp_path, damage):
     """Nothing is compared with it, and the next answer is compared with the last sound one."""
     s = single('One', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: at.number ** 2))
-    scene = Scene()
+    scenario = Scenario()
     count = itertools.count()
 
     def alter(opnum, kind, stub):
@@ -178,11 +178,11 @@ def test_a_damaged_answer_is_no_sample(tshark, tmp_path, damage):
         return {'rubbish': bytes((x * 7 + i * 31) & 0xFF for i, x in enumerate(stub)), 'short': stub[:-20],
                 'counts': stub[:16] + b'\xF0' + stub[17:], 'missing': None,
                 'status': stub[:-4] + b'\5\0\0\0'}[damage]
-    c = tcp_line(scene, Server([s]), alters=alter).client()
+    c = tcp_line(scenario, Server([s]), alters=alter).client()
     learn(c, s)
     run(c, [ask(s, 1)], 4)
-    frames = read(tshark, scene, tmp_path)
-    rows = frames_of(scene, DATA, 'response')
+    frames = read(tshark, scenario, tmp_path)
+    rows = frames_of(scenario, DATA, 'response')
     good = [n for n, m in rows if m.fields]
     assert len(good) == 3 and len(rows) == 3 + (damage != 'missing')
     for n, m in rows:
@@ -198,18 +198,18 @@ def test_a_damaged_block_is_no_sample_and_the_others_are(tshark, tmp_path, damag
     """Only its own values have no result, and those of the next answer's block, which has nothing to be compared with: the reason is
     the damage."""
     sets = [single(name, counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: at.number ** 2)) for name in ('One', 'Two')]
-    scene, count = Scene(), itertools.count()
+    scenario, count = Scenario(), itertools.count()
 
     def alter(opnum, kind, stub):
         if (opnum, kind) != (DATA, 'response') or next(count) != damaged:
             return stub
         second = 20 + 48 + 32 + 16
         return stub[:second] + b'\xFF' * 4 + stub[second + 4:]     # dwDataSize
-    c = tcp_line(scene, Server(sets), alters=alter).client()
+    c = tcp_line(scenario, Server(sets), alters=alter).client()
     learn(c, *sets)
     run(c, [ask(s, 1) for s in sets], 4)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    rows = [frames[n] for n, m in frames_of(scene, DATA, 'response')]
+    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
+    rows = [frames[n] for n, m in frames_of(scenario, DATA, 'response')]
     assert len(rows) == 4 and 'pcq.expert.size' in [x.name for x in rows[damaged].walk()]
     results = [{one(v, 'pcq.path'): cooked(v) for v in row.values if one(v, 'pcq.path')} for row in rows]
     sound, = results[damaged]
@@ -218,21 +218,21 @@ def test_a_damaged_block_is_no_sample_and_the_others_are(tshark, tmp_path, damag
     assert [r[other] for r in results if other in r] == lost
 
 
-def big_story(samples=4):
+def big_scenario(samples=4):
     """Samples of 420 KiB each, whose instances change places: they have nothing in common that need not be kept."""
     people = [(i, 'person %05d ' % i + 'x' * 1000, i) for i in range(210)]
     s = multiple('Crowd', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Steps', lambda at, k: k * at.number),
                  instances=lambda number: people[number:] + people[:number])
-    return s, story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], samples)), max_frag=5840)
+    return s, capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], samples)), max_frag=5840)
 
 
 def test_dropped_samples_say_so(tshark, tmp_path, two_pass):
     """With 1 MiB for samples of 420 KiB each, only the newest two are there at the end of the first pass."""
-    s, scene = big_story()
-    frames = read(tshark, scene, tmp_path, '-o', 'pcq.sample_limit:1', '-Y', 'pcq.status || pcq.counter_data', two_pass=two_pass)
-    rows = [n for n, _ in answers(scene)]
+    s, scenario = big_scenario()
+    frames = read(tshark, scenario, tmp_path, '-o', 'pcq.sample_limit:1', '-Y', 'pcq.status || pcq.counter_data', two_pass=two_pass)
+    rows = [n for n, _ in answers(scenario)]
     reasons = [{cooked(x)[1] for x in frames[n].values} for n in rows]
-    assert 2 * 420 * 1024 < 1 << 20 < 3 * 420 * 1024 < 3 * max(len(m.stub) for _, m in answers(scene))
+    assert 2 * 420 * 1024 < 1 << 20 < 3 * 420 * 1024 < 3 * max(len(m.stub) for _, m in answers(scenario))
     assert all(len(frames[n].values) == 210 for n in rows)
     # while the first pass goes on, the sample before is always still there
     assert reasons == ([{FIRST_SAMPLE}, {None}, {None}, {None}] if not two_pass else

@@ -8,8 +8,8 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from gen import hkpd_scene
-from gen.story import Server, ask, begin, counter, learn, multiple, run, story
+from gen import hkpd_scenario
+from gen.scripted import Server, ask, begin, counter, learn, multiple, run, capture_talk
 from series import series
 from test_order import sharkd  # noqa: F401 (a fixture)
 
@@ -33,24 +33,24 @@ def processors_set(instances=('0', '1', '_Total')):
 
 def processors(samples=4, instances=('0', '1', '_Total'), info=True):
     s = processors_set(instances)
-    scene, c = begin(Server([s]), s)
+    scenario, c = begin(Server([s]), s)
     run(c, [ask(s, 1, '*'), ask(s, 2, '*')], samples, info)
-    return scene
+    return scenario
 
 
 @pytest.fixture
 def watched(tshark, tmp_path):
-    """watched(scene, paths) -> {frame: [what it shows]}"""
-    def get(scene, paths, *args):
-        scene.write(tmp_path / 'scene.pcap')
-        got = tshark.fields(tmp_path / 'scene.pcap', ['frame.number', 'pcq.watch.w'], *rows(w=paths), *args)
+    """watched(scenario, paths) -> {frame: [what it shows]}"""
+    def get(scenario, paths, *args):
+        scenario.write(tmp_path / 'scenario.pcap')
+        got = tshark.fields(tmp_path / 'scenario.pcap', ['frame.number', 'pcq.watch.w'], *rows(w=paths), *args)
         return {int(n): [float(x) for x in shown.split(',')] for n, shown in got if shown}
     return get
 
 
-def compare(shown, scene, wanted, numbers=None):
+def compare(shown, scenario, wanted, numbers=None):
     expected = {}
-    for answer in series(scene, numbers):
+    for answer in series(scenario, numbers):
         results = [v.cooked for v in answer.values if wanted(v.path) and v.cooked is not None]
         if results:
             expected[answer.frame] = results
@@ -71,8 +71,8 @@ def compare(shown, scene, wanted, numbers=None):
     ('\\Nothing\\Of it; \\*\\*', ''),
 ])
 def test_paths(watched, paths, wanted, passes):
-    scene = processors()
-    compare(watched(scene, paths, *passes), scene, lambda path: re.search(wanted, path))
+    scenario = processors()
+    compare(watched(scenario, paths, *passes), scenario, lambda path: re.search(wanted, path))
 
 
 @pytest.mark.parametrize('paths', ['\\\\OTHER\\*\\*', '\\Processor(*)\\', '\\Processor\\% Time'])
@@ -82,18 +82,18 @@ def test_paths_that_fit_nothing(watched, paths):
 
 def test_hkpd(watched, passes):
     """The same field, also for paths of nameless instances."""
-    scene = hkpd_scene.session(samples=3)
-    compare(watched(scene, '\\*\\*/sec', *passes), scene, lambda path: path.endswith('/sec'))
+    scenario = hkpd_scenario.session(samples=3)
+    compare(watched(scenario, '\\*\\*/sec', *passes), scenario, lambda path: path.endswith('/sec'))
 
 
 def test_many_rows_at_once(tshark, tmp_path):
     """Each has its own values; a value that two rows fit is in both."""
-    scene = processors(3, ['i%d' % i for i in range(40)])
-    scene.write(tmp_path / 'scene.pcap')
+    scenario = processors(3, ['i%d' % i for i in range(40)])
+    scenario.write(tmp_path / 'scenario.pcap')
     names = {'w%d' % i: '\\Processor(i%d)\\Level' % i for i in range(40)} | {'all_of_them': '\\*\\Level'}
-    got = tshark.fields(tmp_path / 'scene.pcap', ['frame.number', *('pcq.watch.' + n for n in names)], *rows(**names))
+    got = tshark.fields(tmp_path / 'scenario.pcap', ['frame.number', *('pcq.watch.' + n for n in names)], *rows(**names))
     shown = {int(n): cells for n, *cells in got if any(cells)}
-    answers = series(scene)
+    answers = series(scenario)
     assert shown.keys() == {a.frame for a in answers}
     for n, answer in enumerate(answers):
         levels = [100 * n + i for i in range(40)]
@@ -107,8 +107,8 @@ THERE = ['abc', 'acb', 'bc', 'bca', 'bca', 'c', '', 'aab', 'aba']
 @pytest.mark.parametrize('paths, wanted', [('\\Processor(b)\\*', r'\(b\)'), ('\\Processor(a#1)\\*', r'\(a#1\)')])
 def test_instances_that_come_and_go(watched, paths, wanted, passes):
     """What stood in a place in the answer before tells nothing that is not made sure."""
-    scene = processors(len(THERE), lambda n: [(0, x) for x in THERE[n]])
-    compare(watched(scene, paths, *passes), scene, lambda path: re.search(wanted, path))
+    scenario = processors(len(THERE), lambda n: [(0, x) for x in THERE[n]])
+    compare(watched(scenario, paths, *passes), scenario, lambda path: re.search(wanted, path))
 
 
 # --- Where they stand ---------------------------------------------------------------------------------------------
@@ -121,8 +121,8 @@ def labels(tshark, capture, *args):
 
 def test_label(tshark, tmp_path):
     """The path and the unit; the field is generated."""
-    scene = processors()
-    capture = scene.write(tmp_path / 'scene.pcap')
+    scenario = processors()
+    capture = scenario.write(tmp_path / 'scenario.pcap')
     assert labels(tshark, capture, *rows(w='\\Processor(1)\\Level')) == [
         r'w: %d = \\SRV01\Processor(1)\Level' % level for level in (1, 101, 201, 301)]
     assert labels(tshark, capture, *rows(w='\\Processor(1)\\% Time')) == [r'w: 20.0 % = \\SRV01\Processor(1)\% Time'] * 3
@@ -130,8 +130,8 @@ def test_label(tshark, tmp_path):
 
 
 def test_what_is_assumed_says_so(tshark, tmp_path):
-    scene = processors(info=False)
-    shown = labels(tshark, scene.write(tmp_path / 'scene.pcap'), *rows(w='\\*\\*'))
+    scenario = processors(info=False)
+    shown = labels(tshark, scenario.write(tmp_path / 'scenario.pcap'), *rows(w='\\*\\*'))
     assert shown and all((' (assumed) = ' in x) for x in shown)
 
 
@@ -150,9 +150,9 @@ RAW = ' (raw; first sample)'
     ('\\Nothing\\Of it', None, None)])
 def test_several_values(tshark, tmp_path, paths, first, later):
     """Least and most, and how many: in the tree, as a field alone, and in the Info column."""
-    scene = processors(3)
-    capture, added = scene.write(tmp_path / 'scene.pcap'), rows(w=paths)
-    frames = [a.frame for a in series(scene)]
+    scenario = processors(3)
+    capture, added = scenario.write(tmp_path / 'scenario.pcap'), rows(w=paths)
+    frames = [a.frame for a in series(scenario)]
     expected = {} if first is None else {f: later.replace('%d', str(n)) % () if n else first for n, f in enumerate(frames)}
     assert {int(n): x for n, x in tshark.fields(capture, ['frame.number', 'pcq.watched'], *added) if x} == \
         {f: 'w = ' + x for f, x in expected.items()}
@@ -165,10 +165,10 @@ def test_a_result_that_some_lack(tshark, tmp_path):
     """An instance that is new beside those that stay."""
     s = multiple('GPU', counter(1, 'PERF_100NSEC_TIMER', 'Busy', lambda at, k: 1000000 * at.number * (k + 1)),
                  instances=lambda n: [(i, 'abcd'[i]) for i in range(3 + (n == 2))])
-    scene, c = begin(Server([s]), s)
+    scenario, c = begin(Server([s]), s)
     run(c, [ask(s, 1, '*')], 3)
-    capture = scene.write(tmp_path / 'scene.pcap')
-    last = series(scene)[2].frame
+    capture = scenario.write(tmp_path / 'scenario.pcap')
+    last = series(scenario)[2].frame
     shown = dict(tshark.fields(capture, ['frame.number', 'pcq.watched'], *rows(w='\\GPU(*)\\Busy')))
     assert shown[str(last)] == 'w = 10.0 % to 30.0 %, 4 values'
     assert ': w 10.0 % to 30.0 %, 4 values (1 block, ' in tshark.info(capture, *rows(w='\\GPU(*)\\Busy'))[last]
@@ -180,18 +180,18 @@ def test_a_result_that_some_lack(tshark, tmp_path):
 def test_the_first_thousand_of_very_many(tshark, tmp_path, count, info, tree):
     """The list looks no further, and says so; the tree has all."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: k), instances=['i%d' % i for i in range(count)])
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
-    capture, frame = scene.write(tmp_path / 'scene.pcap'), series(scene)[0].frame
+    scenario = capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
+    capture, frame = scenario.write(tmp_path / 'scenario.pcap'), series(scenario)[0].frame
     assert info in tshark.info(capture, *rows(w='\\Set(*)\\*'))[frame]
     assert [str(frame), 'w = %s values' % tree] in tshark.fields(capture, ['frame.number', 'pcq.watched'], *rows(w='\\Set(*)\\*'))
 
 
 @pytest.mark.parametrize('prefix, make, names', [
     ('pcq', processors, ['pcq.watched', 'pcq.watched', 'pcq.data_header', 'pcq.block']),
-    ('hkpd', lambda: hkpd_scene.session(samples=3), ['pcq.watched', 'pcq.watched', 'hkpd.data_block', 'hkpd.object'])])
+    ('hkpd', lambda: hkpd_scenario.session(samples=3), ['pcq.watched', 'pcq.watched', 'hkpd.data_block', 'hkpd.object'])])
 def test_they_stand_at_the_top(tshark, tmp_path, prefix, make, names):
     """Before the blocks, and once for each row that has any."""
-    out, _ = tshark.run('-r', make().write(tmp_path / 'scene.pcap'), *rows(n='\\*\\None of them', w='\\*\\*', v='\\*(*)\\*'), '-T',
+    out, _ = tshark.run('-r', make().write(tmp_path / 'scenario.pcap'), *rows(n='\\*\\None of them', w='\\*\\*', v='\\*(*)\\*'), '-T',
                         'pdml', '-Y', 'pcq.counter_data')
     answers = list(ElementTree.fromstring(out))
     assert len(answers) >= 3
@@ -203,10 +203,10 @@ def test_they_stand_at_the_top(tshark, tmp_path, prefix, make, names):
 
 def test_how_several_become_one_number(tshark, tmp_path):
     """max() of a display filter."""
-    scene = processors()
-    capture, several = scene.write(tmp_path / 'scene.pcap'), rows(w='\\Processor(*)\\Level')
+    scenario = processors()
+    capture, several = scenario.write(tmp_path / 'scenario.pcap'), rows(w='\\Processor(*)\\Level')
     out, _ = tshark.run('-r', capture, *several, '-Y', 'max(pcq.watch.w) == 302', '-T', 'fields', '-e', 'frame.number')
-    assert out.split() == [str(series(scene)[3].frame)]
+    assert out.split() == [str(series(scenario)[3].frame)]
 
 
 # --- The table ----------------------------------------------------------------------------------------------------
@@ -221,21 +221,21 @@ NAME, PATH = 'is no name of a watched counter', r'is no path like \Set(Instance)
     ('a', '\\a\\', PATH), ('a', '\\\\\\a\\b', PATH), ('a', '\\a\\b;c', PATH), ('a', '*', PATH), ('a', '\\\\a', PATH),
 ])
 def test_rows_that_are_none(tshark, tmp_path, name, paths, why):
-    capture = processors(1).write(tmp_path / 'scene.pcap')
+    capture = processors(1).write(tmp_path / 'scenario.pcap')
     done = tshark.start('-r', capture, '-o', row(name, paths))
     assert done.returncode == 1 and why in done.stderr.decode() and done.stdout == b''
 
 
 def test_backslashes_that_were_typed_once(tshark, tmp_path):
     """Wireshark takes them away; the sentence says what to do."""
-    capture = processors(1).write(tmp_path / 'scene.pcap')
+    capture = processors(1).write(tmp_path / 'scenario.pcap')
     done = tshark.start('-r', capture, '-o', 'uat:pcq_watch:"a",' + '"\\Processor(*)\\% Time"')
     assert done.returncode == 1 and r'each \ is typed twice' in done.stderr.decode()
 
 
 def test_a_name_twice(tshark, tmp_path):
     """The first row of the name stays, and the other is told."""
-    capture = processors().write(tmp_path / 'scene.pcap')
+    capture = processors().write(tmp_path / 'scenario.pcap')
     done = tshark.start('-r', capture, *rows(v=CPU, w='\\Processor(1)\\Level'), '-o', row('w', CPU), '-T', 'fields',
                         '-e', 'pcq.watch.w', '-Y', 'pcq.watch.w')
     assert done.stderr.decode().count('two watched counters have the name "w": the one for %s is left out' % CPU) == 1
@@ -244,11 +244,11 @@ def test_a_name_twice(tshark, tmp_path):
 
 def test_rows_that_change_while_a_capture_is_open(sharkd, tmp_path):  # noqa: F811
     """Fields come and stay what they are; whatever was found before is found anew."""
-    scene = processors()
-    capture = scene.write(tmp_path / 'scene.pcap')
+    scenario = processors()
+    capture = scenario.write(tmp_path / 'scenario.pcap')
     s = sharkd()
     s.load(capture)
-    answer = series(scene)[3].frame
+    answer = series(scenario)[3].frame
     assert 'pcq.watch.w' not in s.frames([answer])[answer]
     for name, paths, expected in (('w', '\\Processor(1)\\Level', '301'), ('v', '\\Processor(_Total)\\Level', '302'),
                                   ('u', '\\Nothing\\Level', None)):
@@ -266,7 +266,7 @@ def test_letters_and_what_stands_for_any(tshark, tmp_path):
     fits = {'zürich)\\level': ['ZÜRICH'], 'ДИСК)\\Level': ['диск'], 'Σ)\\Level': ['ς'], 'STRASSE)\\Level': ['straße'], 'I)\\Level': [],
             'e)\\Level': [], '?)\\Level': ['ς', 'ı', 'é', '*', 'ü'], 'a?b)\\Level': ['a;b'], 'intel[r] *)\\Level': ['Intel[R] 1'],
             '*ab?)\\L*v*': ['abcabd'], '*abc)\\Level': []}
-    capture = processors(samples=1, instances=there).write(tmp_path / 'scene.pcap')
+    capture = processors(samples=1, instances=there).write(tmp_path / 'scenario.pcap')
     asked = {'w%d' % n: '\\Processor(' + path for n, path in enumerate(fits)}
     shown, = tshark.fields(capture, ['pcq.watch.' + n for n in asked], *rows(**asked), '-Y', 'pcq.counter_data')
     assert [[there[int(x)] for x in cell.split(',') if x] for cell in shown] == list(fits.values())
@@ -290,18 +290,18 @@ def asked_for(tshark, capture, argument):
     (r',\Processor(1)\Level; \Processor(_Total)\Level', LEVELS[1:], 4), (r',\Processor(*)\#9', [], 0)])
 def test_a_statistic_of_some_paths(tshark, tmp_path, argument, paths, samples):
     s = processors_set()
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*'), ask(s, 2, '*'), ask(s, 9, '*')], 4)))
-    assert asked_for(tshark, scene.write(tmp_path / 'scene.pcap'), argument) == (paths, paths * samples)
+    scenario = capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*'), ask(s, 2, '*'), ask(s, 9, '*')], 4)))
+    assert asked_for(tshark, scenario.write(tmp_path / 'scenario.pcap'), argument) == (paths, paths * samples)
 
 
 @pytest.mark.parametrize('argument', ['', ',', ',pcq || pcq.path contains "\\\\"'])
 def test_a_statistic_of_all_paths(tshark, tmp_path, argument):
     """Without an argument, or with a display filter that has a backslash somewhere."""
-    table, in_rows = asked_for(tshark, processors().write(tmp_path / 'scene.pcap'), argument)
+    table, in_rows = asked_for(tshark, processors().write(tmp_path / 'scenario.pcap'), argument)
     assert table == [x.replace('Level', name) for name in ('% Time', 'Level') for x in LEVELS] and in_rows == table * 4
 
 
 @pytest.mark.parametrize('statistic', ['counters,', 'long,-,'])
 def test_a_statistic_of_paths_that_are_none(tshark, tmp_path, statistic):
-    done = tshark.start('-q', '-r', processors(1).write(tmp_path / 'scene.pcap'), '-z', 'pcq,' + statistic + '\\Processor')
+    done = tshark.start('-q', '-r', processors(1).write(tmp_path / 'scenario.pcap'), '-z', 'pcq,' + statistic + '\\Processor')
     assert done.returncode == 1 and PATH in done.stderr.decode() and done.stdout == b''

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from gen.story import Server, Times, answers, ask, counter, learn, run, single, story
+from gen.scripted import Server, Times, answers, ask, counter, learn, run, single, capture_talk
 from learned import one, read
 
 RAW = 1407264450854600263           # no double holds it
@@ -25,9 +25,9 @@ def told(tshark, folder, *counters, clock=None, samples=2):
     """[values of each answer] of one single-instance set"""
     s = single('Machine', *counters)
     server = Server([s], **({'clock': clock} if clock else {}))
-    scene = story(server, lambda c: (learn(c, s), run(c, [ask(s)], samples)))
-    frames = read(tshark, scene, folder)
-    return [frames[number] for number, _ in answers(scene)]
+    scenario = capture_talk(server, lambda c: (learn(c, s), run(c, [ask(s)], samples)))
+    frames = read(tshark, scenario, folder)
+    return [frames[number] for number, _ in answers(scenario)]
 
 
 def test_raw_types_show_the_integer(tshark, tmp_path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Monitors that are broken: each scene with who is at fault, what it is, since when, how often. And what a rung of the ladder refuses: those
+"""Monitors that are broken: each scenario with who is at fault, what it is, since when, how often. And what a rung of the ladder refuses: those
 stand alone here, beside a monitor that is well, and, in healthy.py, before a try that came through."""
 
 import struct
@@ -8,10 +8,10 @@ from typing import NamedTuple
 from gen.hkpd_stubs import OPEN_DATA, handle_back, open_root
 from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.stubs import DATA, INFO, OPEN, REG_INFO, VALIDATE
-from gen.scene import SECOND
-from gen.story import ALL, Clock, ask, memory, processors
+from gen.scenario import SECOND
+from gen.scripted import ALL, Clock, ask, memory, processors
 from gen.wires import (CREATE, FIN, NEGOTIATE, NO_INTERFACE, NOT_REGISTERED, RST, SETUP, SYN, TREE, Link, Session, ask_mapper, bind, kerberos_error, knock)
-from world import (CLIENT, OTHER, SRV01, SRV02, attempt, bad, block_size, ends, gone, good, leaves, lost, named, pause, start, swapped, tale, together, twice)
+from network import (CLIENT, OTHER, SRV01, SRV02, attempt, bad, block_size, ends, gone, good, leaves, lost, named, pause, start, swapped, polls, together, twice)
 
 EITHER = 'client', 'server'
 
@@ -19,7 +19,7 @@ EITHER = 'client', 'server'
 class Faulty(NamedTuple):
     """count: how many frames the filter shows, or may show, None: that is not for this table to say; at: who the server is; by: who the client is;
     also: kinds of findings that may be there, too"""
-    story: object
+    play: object
     kind: str
     party: object
     count: object = None
@@ -34,17 +34,17 @@ class Faulty(NamedTuple):
 # --- Late, and who it was ----------------------------------------------------------------------------------------------
 
 def client_late(*parts, count=1, also=(), by=CLIENT, **how):
-    return Faulty(parts[0] if callable(parts[0]) else tale(*parts, **how), 'asked_late', 'client', count, also=also, by=by)
+    return Faulty(parts[0] if callable(parts[0]) else polls(*parts, **how), 'asked_late', 'client', count, also=also, by=by)
 
 
 def slow(*plan, also=(), says='', count=10, **how):
-    return Faulty(tale(*plan, **how), 'slow', 'server', count, also=also, says=says)
+    return Faulty(polls(*plan, **how), 'slow', 'server', count, also=also, says=says)
 
 
 def resends(side, waits=(.3, .6, 1.2, 2.4)):
     def between(m):
         for wait in waits:
-            m.world.wait(wait)
+            m.network.wait(wait)
             m.tcp.resend(side)
     return between
 
@@ -63,7 +63,7 @@ def client_does_not_read(m, seconds=5):
     m.tcp.window[0] = 0
     m.tcp.ack(0)
     m.tcp.ack(1)
-    m.world.wait(seconds)
+    m.network.wait(seconds)
     m.tcp.window[0] = 0xFFFF
     m.tcp.ack(0)
 
@@ -71,7 +71,7 @@ def client_does_not_read(m, seconds=5):
 def server_does_not_read(m):
     m.tcp.window[1] = 0
     m.tcp.ack(1)
-    m.world.wait(5)
+    m.network.wait(5)
     m.tcp.window[1] = 0xFFFF
     m.tcp.ack(1)
     m.run(1)
@@ -88,7 +88,7 @@ def never_acknowledged(m):
 
 def trickles(m):
     """The first segment of a response comes at once, the last one 2 s later."""
-    w, before = m.world, len(m.world.capture.frames)
+    w, before = m.network, len(m.network.capture.frames)
     m.tcp.deaf = True
     named(lambda m: m.sample(wait=0))(m)
     w.capture.frames[before + 2:] = [(when + 2 * SECOND, frame) for when, frame in w.capture.frames[before + 2:]]
@@ -100,25 +100,25 @@ def trickles(m):
 
 def pairs(second):
     """Samples in pairs, each minute; second: what there is of the second one of the seventh."""
-    return tale(*[part for n in range(12) for part in (lambda m, n=n: m.world.at(60 * n), 1, second if n == 6 else 1)])
+    return polls(*[part for n in range(12) for part in (lambda m, n=n: m.network.at(60 * n), 1, second if n == 6 else 1)])
 
 
-def and_then(story, change):
-    """The capture of a story, changed."""
+def and_then(play, change):
+    """The capture of a scenario, changed."""
     def changed(w):
-        story(w)
+        play(w)
         change(w)
     return changed
 
 
-def mirrored(story, more=3):
-    return and_then(story, lambda w: twice(w, more))
+def mirrored(play, more=3):
+    return and_then(play, lambda w: twice(w, more))
 
 
 MOST = 'tcp', 'smb', 'sealed', 'sealed-smb', 'sealed-hkpd', 'sealed-hkpd-smb', 'poller', 'connects', 'hkpd', 'hkpd-smb'
 LATE = {
     **{'client-late-' + x: client_late(8, pause(5), bad(), 8, mode=x) for x in MOST if x not in ('poller', 'connects')},
-    **{'client-late-mirrored-by-' + str(x): client_late(mirrored(tale(8, pause(5), bad(), 8), x), count=None) for x in (3, 1000)},
+    **{'client-late-mirrored-by-' + str(x): client_late(mirrored(polls(8, pause(5), bad(), 8), x), count=None) for x in (3, 1000)},
     'client-late-by-an-hour': client_late(8, pause(3600), bad(), 7),     # in the middle, as between two groups
     'client-late-twice': client_late(10, pause(30), bad(), 20, pause(30), 10, count=2),
     'client-late-behind-a-change': client_late(12, good(12, 2), pause(9), bad(1, 2), good(8, 2)),
@@ -127,22 +127,22 @@ LATE = {
     **{'client-late-old-loss-' + x: client_late(4, lost(), 8, pause(5), bad(), 8, mode=x, also=('lost', 'assumed')) for x in ('tcp', 'hkpd')},
     'client-late-before-a-window-0': client_late(8, pause(5), bad(), 4, good(between=lambda m: client_does_not_read(m, .2)), 4),
     'client-late-and-resent': client_late(8, pause(5), bad(between=resends(0, [.3])), 8),
-    **{'server-late-' + x: Faulty(tale(8, bad(takes=4.2), 8, mode=x), 'slow', 'server', 1) for x in MOST},
-    'server-late-captured-in-two-places': Faulty(mirrored(tale(8, bad(takes=4.2), 8), 45000), 'slow', 'server'),
+    **{'server-late-' + x: Faulty(polls(8, bad(takes=4.2), 8, mode=x), 'slow', 'server', 1) for x in MOST},
+    'server-late-captured-in-two-places': Faulty(mirrored(polls(8, bad(takes=4.2), 8), 45000), 'slow', 'server'),
     'server-late-in-a-pair': Faulty(pairs(bad(takes=9)), 'slow', 'server', 1),
     **{'server-slow-' + x: slow(10, bad(10, takes=.8), mode=x) for x in ('tcp', 'smb', 'sealed', 'sealed-hkpd', 'hkpd', 'connects')},
     'server-slow-and-resent': slow(10, bad(6, takes=.8), good(between=resends(0)), bad(6, takes=.8), count=(12, 13), also=('resent',)),
-    'server-late-once-in-an-hour': Faulty(tale(good(6, 300), bad(takes=40), good(6, 300), mode='smb'), 'slow', 'server', 1),
-    'server-fast-since-the-middle': Faulty(tale(bad(8, takes=.6), 8), 'slow', 'server', 8),
-    'client-comes-back-late': Faulty(tale(8, gone, pause(5), bad(), 8), 'asked_late', 'client', 1),
+    'server-late-once-in-an-hour': Faulty(polls(good(6, 300), bad(takes=40), good(6, 300), mode='smb'), 'slow', 'server', 1),
+    'server-fast-since-the-middle': Faulty(polls(bad(8, takes=.6), 8), 'slow', 'server', 8),
+    'client-comes-back-late': Faulty(polls(8, gone, pause(5), bad(), 8), 'asked_late', 'client', 1),
     'server-slow-each-2-s': slow(10, bad(10, 2, takes=1.9), each=2),
-    'server-slow-at-the-end': Faulty(tale(10, bad(4, 3, takes=2.995)), 'slow', 'server', 4),
-    **{'request-resent-' + x: Faulty(tale(8, bad(between=resends(0)), 8, mode=x), 'resent', 'network', 1) for x in ('tcp', 'sealed')},
-    'answer-trickles': Faulty(tale(8, trickles, 8, mss=200), 'resent', 'network', 1),
-    'answer-resent': Faulty(tale(8, named(answer_resent), 8), 'resent', 'network', 1),
-    **{'client-does-not-read-' + x: Faulty(tale(8, bad(between=client_does_not_read), 8, mode=x), 'zero_window', 'client', 1)
+    'server-slow-at-the-end': Faulty(polls(10, bad(4, 3, takes=2.995)), 'slow', 'server', 4),
+    **{'request-resent-' + x: Faulty(polls(8, bad(between=resends(0)), 8, mode=x), 'resent', 'network', 1) for x in ('tcp', 'sealed')},
+    'answer-trickles': Faulty(polls(8, trickles, 8, mss=200), 'resent', 'network', 1),
+    'answer-resent': Faulty(polls(8, named(answer_resent), 8), 'resent', 'network', 1),
+    **{'client-does-not-read-' + x: Faulty(polls(8, bad(between=client_does_not_read), 8, mode=x), 'zero_window', 'client', 1)
        for x in ('tcp', 'smb', 'sealed')},
-    'server-does-not-read': Faulty(tale(8, named(server_does_not_read), 8), 'zero_window', 'server', 1),
+    'server-does-not-read': Faulty(polls(8, named(server_does_not_read), 8), 'zero_window', 'server', 1),
 }
 
 
@@ -321,21 +321,21 @@ STUCK = {name + way: (stuck(command, flags), kind, 'server', 1) for name, comman
 
 def beside(rung, mode='tcp'):
     """While the monitor of another server is well."""
-    def story(w):
+    def play(w):
         m = start(w, mode).run(5, 10)
         began = w.capture.now
         m.sample(wait=0)
         rung(w, SRV02)
         w.capture.now = max(w.capture.now, began + 10 * SECOND)
         m.run(5, 10).close()
-    return story
+    return play
 
 
 LADDER = {
     **{name: Faulty(lambda w, rung=rung: rung(w, SRV01), kind, party, count) for name, (rung, kind, party, count) in {**RUNGS, **STUCK}.items()},
     **{name + '-beside': Faulty(beside(rung), kind, party, count, at=SRV02) for name, (rung, kind, party, count) in {**RUNGS, **STUCK}.items()
        if not name.startswith('logon-') or name in ('logon-wrong-password', 'logon-no-logon-server')},
-    'one-of-two-accounts': Faulty(tale(4, lambda m: smb_says(SETUP, 0xC000006D, user='svc-prtg')(m.world, SRV01), 4, mode='smb'), 'logon_failed', 'client', 1,
+    'one-of-two-accounts': Faulty(polls(4, lambda m: smb_says(SETUP, 0xC000006D, user='svc-prtg')(m.network, SRV01), 4, mode='smb'), 'logon_failed', 'client', 1,
                                   says=' as LAB\\svc-prtg ('),
     'account-with-a-dollar': Faulty(lambda w: smb_says(SETUP, 0xC000006D, user='SQL$SALES')(w, SRV01), 'logon_failed', 'client', 1, says=' as LAB\\SQL$SALES ('),
     'pipe-missing-beside-sealed': Faulty(beside(RUNGS['pipe-missing'][0], 'sealed'), 'pipe_missing', 'server', 1, at=SRV02),
@@ -347,7 +347,7 @@ LADDER = {
 
 def refused(counters, **how):
     """So many counters that there are, and one that there is not."""
-    return tale(named(lambda m: m.open()), 8, asked=lambda s: [ask(s, c) for c in counters], sets=[memory()], **how)
+    return polls(named(lambda m: m.open()), 8, asked=lambda s: [ask(s, c) for c in counters], sets=[memory()], **how)
 
 
 def crowd(there):
@@ -362,8 +362,8 @@ def until(number):
 def machine(age):
     """Another one answers from here on, that was started so many seconds ago."""
     def part(m):
-        boot = m.world.capture.now - age * SECOND
-        m.model, m.clock = m.world.model(m.sets, boot) if m.sets else None, Clock(m.world.capture, boot)
+        boot = m.network.capture.now - age * SECOND
+        m.model, m.clock = m.network.model(m.sets, boot) if m.sets else None, Clock(m.network.capture, boot)
     return part
 
 
@@ -383,7 +383,7 @@ def idles(seconds):
     """Nothing but TCP's signs of life."""
     def part(m):
         for _ in range(seconds // 30):
-            m.world.wait(30)
+            m.network.wait(30)
             m.tcp.ack(0)
             m.tcp.ack(1)
     return part
@@ -392,7 +392,7 @@ def idles(seconds):
 def hangs(m):
     """A request that the server acknowledges, and never answers."""
     named(lambda m: m.ask_alone())(m)
-    m.world.wait(.04)
+    m.network.wait(.04)
     m.tcp.ack(1)
     idles(60)(m)
 
@@ -408,7 +408,7 @@ def opens(count, closes=False):
     """A query for each sample, none closed."""
     def part(m):
         for _ in range(count):
-            with m.world.culprit():
+            with m.network.culprit():
                 m.run(1)
             if closes:
                 m.close(ends=False)
@@ -421,7 +421,7 @@ def in_steps(calls, samples=8):
     def part(m):
         m.open()
         for _ in range(samples):
-            with m.world.culprit():
+            with m.network.culprit():
                 for n in range(1, calls):
                     m.client.data(m.handle, 8 * n)
                 m.sample()
@@ -433,7 +433,7 @@ def comes_back(says):
     def part(m):
         m.says = says
         for _ in range(3):
-            m.world.wait(5)
+            m.network.wait(5)
             attempt(m.reach)
             m.forget()
     return part
@@ -444,30 +444,30 @@ def little_room(m):
 
 
 def fails(*parts, count=1, party='server', says='', also=(), **how):
-    return Faulty(tale(*parts, **how), 'call_failed', party, count, says=says, also=also)
+    return Faulty(polls(*parts, **how), 'call_failed', party, count, says=says, also=also)
 
 
 def smb_fails(status, kind, party='server', mode='smb', says=''):
-    return Faulty(tale(8, bad(3, any=True, instead=status), leaves(), mode=mode), kind, party, 3, says=says)
+    return Faulty(polls(8, bad(3, any=True, instead=status), leaves(), mode=mode), kind, party, 3, says=says)
 
 
 def missing(*parts, count=None, says='', **how):
-    return Faulty(tale(*parts, **how), 'not_delivered', 'server', count, says=says)
+    return Faulty(polls(*parts, **how), 'not_delivered', 'server', count, says=says)
 
 
 def damaged(change, count=1, more=8, **how):
-    return Faulty(tale(8, bad(count, change=change), more, **how), 'damaged', 'server', count, also=('not_delivered',))
+    return Faulty(polls(8, bad(count, change=change), more, **how), 'damaged', 'server', count, also=('not_delivered',))
 
 
 def odd(kind, party, *parts, count=None, also=(), healthy=(False,), **how):
-    return Faulty(tale(*parts, **how), kind, party, count, also=also, healthy=healthy)
+    return Faulty(polls(*parts, **how), kind, party, count, also=also, healthy=healthy)
 
 
 def asks_for_names(count, status):
     """A list of names that is not there."""
     def part(m):
         m.open()
-        with m.world.culprit():
+        with m.network.culprit():
             for _ in range(count):
                 m.talk.ask('Counter 009', None, status=status)
     return part
@@ -501,14 +501,14 @@ DURING = {
     'counter-refused': Faulty(refused([1, 77]), 'counter_refused', 'server', 1, says='#77'),
     'counter-refused-for-rights': Faulty(refused([1], refuses=5), 'counter_refused', EITHER, 1, also=('not_delivered', 'no_data')),
     'all-counters-refused': Faulty(refused([77, 78]), 'counter_refused', 'server', 1, also=('not_delivered', 'no_data')),
-    'instance-gone': Faulty(tale(8, bad(8), 8, asked=lambda m, p: [ask(m), ask(p, 2, 'a'), ask(p, 2, 'b')], **crowd(lambda n: ('a', 'b') if n < 8 else ('a',))),
+    'instance-gone': Faulty(polls(8, bad(8), 8, asked=lambda m, p: [ask(m), ask(p, 2, 'a'), ask(p, 2, 'b')], **crowd(lambda n: ('a', 'b') if n < 8 else ('a',))),
                             'block_failed', 'server', 16, says='Processor(b)'),
     'delivered-at-first': missing(8, bad(8), count=8, **until(8), says='Processor'),
     'delivered-again': missing(8, bad(4), 8, count=4, **crowd(lambda n: () if 8 <= n < 12 else ('a', 'b'))),
     'all-gone': missing(8, bad(8), count=8, asked=lambda m, p: [ask(p, 2, '*')], **until(8)),
     'two-objects-never-delivered': missing(bad(16), count=16, says='; 32 in all', name='230 2 238', only=[2], mode='hkpd'),
     'object-never-delivered': missing(bad(16), count=16, says='230', **ONE_OF_TWO),
-    'object-for-another': Faulty(and_then(tale(8, client='192.0.2.11', **BOTH), tale(bad(8), **ONE_OF_TWO)), 'not_delivered', 'server', 8,
+    'object-for-another': Faulty(and_then(polls(8, client='192.0.2.11', **BOTH), polls(bad(8), **ONE_OF_TWO)), 'not_delivered', 'server', 8,
                                  says='; 192.0.2.11 gets it: may this account read it?'),
     'object-gone': missing(8, bad(8, only=[238]), count=8, says='230', **BOTH),
     'last-block-damaged': damaged(block_size(1, 4000), 8),
@@ -527,14 +527,14 @@ DURING = {
     'session-expired-for-good': odd('session_expired', EITHER, 8, bad(instead=0xC000035C), leaves(), comes_back({SETUP: 0xC000006D}), count=1,
                                     also=('logon_failed',), mode='smb'),
     # At the port of its calls, which no endpoint mapper told
-    'gone-behind-a-run': Faulty(lambda w: (tale(8)(w), w.wait(60), no_connection(None, 49671)(w, SRV01)), 'unreachable', 'network', 3),
-    'refused-behind-a-run': Faulty(lambda w: (tale(8)(w), w.wait(60), no_connection('rst', 49671)(w, SRV01)), 'refused_connection', 'server', 3),
+    'gone-behind-a-run': Faulty(lambda w: (polls(8)(w), w.wait(60), no_connection(None, 49671)(w, SRV01)), 'unreachable', 'network', 3),
+    'refused-behind-a-run': Faulty(lambda w: (polls(8)(w), w.wait(60), no_connection('rst', 49671)(w, SRV01)), 'refused_connection', 'server', 3),
     **{'reset-by-the-server-' + x: odd('broken', ('server', 'network'), 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
     **{'reset-with-one-open-' + x: odd('broken', ('server', 'network'), first_of_two, 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
     'ended-by-the-server': odd('broken', 'server', 8, ends(0x11), count=1),
     'reset-and-back': odd('broken', ('server', 'network'), 8, lambda m: m.ask_alone(), ends(RST), pause(20), 8, count=1),
     'large-answers-dropped': odd('unanswered', 'network', 8, never_acknowledged, count=1, says='MTU'),
-    'gone-in-the-middle': Faulty(lambda w: (tale(8, dies)(w), no_connection(None, 49671)(w, SRV01)), 'unanswered', 'network', 1),
+    'gone-in-the-middle': Faulty(lambda w: (polls(8, dies)(w), no_connection(None, 49671)(w, SRV01)), 'unanswered', 'network', 1),
     **{'server-hangs-' + x: odd('unanswered', 'server', 8, hangs, gone, count=1, mode=x) for x in ('tcp', 'smb')},
     'server-hangs-client-asks-on': odd('unanswered', 'server', 8, hangs, 8, count=1),
     **{'server-hangs-client-comes-back-' + x: odd('unanswered', 'server', 8, hangs, leaves(RST), 8, count=1, mode=x) for x in ('tcp', 'sealed')},
@@ -586,7 +586,7 @@ def cut_while_added(w, cuts=True):
 def both_ports(m):
     """The client tries 445 and 139 at once, and ends the second when the first is there."""
     m.open()
-    Link(m.world.capture, 139, m.world.port(), server=SRV01[1]).segment(0, b'', RST)
+    Link(m.network.capture, 139, m.network.port(), server=SRV01[1]).segment(0, b'', RST)
 
 
 def one_direction(side):
@@ -603,11 +603,11 @@ def merged(w):
     w.since = [n for n, (_, frame) in enumerate(w.capture.frames, 1) if frame[47] == SYN]
 
 
-def low_port(story):
+def low_port(play):
     """The client's is below the server's."""
     def changed(w):
         w.ports = 49300
-        story(w)
+        play(w)
     return changed
 
 
@@ -619,12 +619,12 @@ def from_the_middle(w):
 
 def one_from_the_middle(mode, *parts):
     """A monitor, and before it one whose bind was not captured."""
-    def story(w):
-        tale(16, mode=mode)(w)
+    def play(w):
+        polls(16, mode=mode)(w)
         del w.capture.frames[:60]
         w.since = [n for n, (_, frame) in enumerate(w.capture.frames, 1) if len(frame) > 60][:1]
-        tale(8, *parts, mode=mode)(w)
-    return story
+        polls(8, *parts, mode=mode)(w)
+    return play
 
 
 def not_captured(*packets, also=(), mode='tcp'):
@@ -636,21 +636,21 @@ CAPTURE = {
     **{'answers-lost-' + x: not_captured(1, mode=x) for x in ('tcp', 'smb', 'hkpd', 'sealed')},
     'samples-lost': not_captured(also=('assumed',)),
     'requests-lost': not_captured(0, also=('assumed',)),
-    **{'out-of-order-' + x: Faulty(and_then(tale(24, mode=x), swapped), 'out_of_order', 'capture', also=('assumed',))
+    **{'out-of-order-' + x: Faulty(and_then(polls(24, mode=x), swapped), 'out_of_order', 'capture', also=('assumed',))
        for x in ('tcp', 'hkpd', 'sealed')},
-    'cut': Faulty(and_then(tale(8), snapped(160)), 'cut', 'capture'),
+    'cut': Faulty(and_then(polls(8), snapped(160)), 'cut', 'capture'),
     'cut-of-one-client': Faulty(one_of_two_cut, 'cut', 'capture', by=OTHER, healthy=(None,)),
     'cut-while-counters-are-added': Faulty(cut_while_added, 'cut', 'capture', also=('assumed',)),
-    'cut-smb': Faulty(and_then(tale(8, logs_on_again, 8, mode='smb'), snapped(300)), 'cut', 'capture'),
-    'cut-all': Faulty(and_then(tale(8), snapped(96)), 'cut', 'capture', healthy=(None,)),
+    'cut-smb': Faulty(and_then(polls(8, logs_on_again, 8, mode='smb'), snapped(300)), 'cut', 'capture'),
+    'cut-all': Faulty(and_then(polls(8), snapped(96)), 'cut', 'capture', healthy=(None,)),
     'mapper-faults-without-winreg': Faulty(beside(mapper_faults), 'bind_refused', 'server', 1, at=SRV02, options=('--disable-protocol', 'winreg')),
     'requests-alone': Faulty(and_then(beside(RUNGS['syn-refused'][0]), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
-    'answers-alone': Faulty(and_then(tale(8), one_direction(1)), 'one_way', 'capture', healthy=UNKNOWN),
-    'requests-alone-low-port': Faulty(and_then(low_port(tale(8)), lambda w: (w.capture.frames.pop(0), one_direction(0)(w))), 'one_way', 'capture',
+    'answers-alone': Faulty(and_then(polls(8), one_direction(1)), 'one_way', 'capture', healthy=UNKNOWN),
+    'requests-alone-low-port': Faulty(and_then(low_port(polls(8)), lambda w: (w.capture.frames.pop(0), one_direction(0)(w))), 'one_way', 'capture',
                                       healthy=UNKNOWN),
-    'out-of-order-from-the-start': Faulty(and_then(tale(24), lambda w: swapped(w, 4, 0)), 'out_of_order', 'capture', also=('assumed',)),
-    'merged': Faulty(and_then(tale(8), merged), 'out_of_order', 'capture', 1, healthy=UNKNOWN),
-    'from-the-middle-low-port': Faulty(and_then(low_port(tale(lambda m: knock(m.world.capture, SRV01[1], 135, m.world.port(), times=1), 16)),
+    'out-of-order-from-the-start': Faulty(and_then(polls(24), lambda w: swapped(w, 4, 0)), 'out_of_order', 'capture', also=('assumed',)),
+    'merged': Faulty(and_then(polls(8), merged), 'out_of_order', 'capture', 1, healthy=UNKNOWN),
+    'from-the-middle-low-port': Faulty(and_then(low_port(polls(lambda m: knock(m.network.capture, SRV01[1], 135, m.network.port(), times=1), 16)),
                                                 from_the_middle), 'from_middle', 'capture', says='192.0.2.10 to 192.', healthy=UNKNOWN),
     'from-the-middle-beside-a-fault': Faulty(one_from_the_middle('tcp', bad(takes=4.2), 8), 'slow', 'server', 1, also=('from_middle',)),
 }
@@ -669,14 +669,14 @@ def wide(there=None):
 
 
 def far(*parts, **how):
-    return tale(*parts, **{**FAR, **how})
+    return polls(*parts, **{**FAR, **how})
 
 
 CROWDED = {
     'slow': far(10, bad(10, 2, takes=1.9)), 'other_clock': far(8, leaves(), machine(80000), bad(2), 8),
-    'not_delivered': tale(8, bad(8), **wide(lambda n: ('a', 'b') if n < 8 else ())),
-    'block_failed': tale(8, bad(8), 8, asked=lambda m, p: [ask(m), ask(p, 2, 'a'), ask(p, 2, 'b')], **wide(lambda n: ('a', 'b') if n < 8 else ('a',))),
-    'counter_refused': tale(named(lambda m: m.open()), 8, asked=lambda m, p: [ask(m, c) for c in (1, 77)], **wide()),
+    'not_delivered': polls(8, bad(8), **wide(lambda n: ('a', 'b') if n < 8 else ())),
+    'block_failed': polls(8, bad(8), 8, asked=lambda m, p: [ask(m), ask(p, 2, 'a'), ask(p, 2, 'b')], **wide(lambda n: ('a', 'b') if n < 8 else ('a',))),
+    'counter_refused': polls(named(lambda m: m.open()), 8, asked=lambda m, p: [ask(m, c) for c in (1, 77)], **wide()),
     'not_sealed': lambda w: call_says(OPEN, 5, browses=False, protocol=SignedRpc, **{k: x for k, x in FAR.items() if k != 'server'})(w, FAR['server']),
     'cut': and_then(far(8), snapped(180)),
 }

@@ -11,15 +11,15 @@ from gen.wires import ACCEPTED, CREATE, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST
 
 from faulty import (RUNGS, and_then, asks_for_names, beside, bind_says, both_ports, crowd, cut_while_added, first_of_two, idles, in_steps,
     logs_on_again, mirrored, no_connection, not_in_mapper, one_from_the_middle, opens, resends, smb_says)
-from gen.story import ALL
+from gen.scripted import ALL
 from gen.stubs import CLOSE, INFO, OPEN
-from world import CLIENT, MODES, OTHER, SRV01, SRV02, attempt, count, gone, good, leaves, pause, start, swapped, tale, together
+from network import CLIENT, MODES, OTHER, SRV01, SRV02, attempt, count, gone, good, leaves, pause, start, swapped, polls, together
 
 
 class Healthy(NamedTuple):
     """lines: how many monitors there are, or may be seen; healthy: what JSON says (None: it cannot be known, all is sealed); lacks: packets
     say what they lack, for they don't know that it comes and goes"""
-    story: object
+    play: object
     lines: tuple = (1,)
     healthy: object = True
     options: tuple = ()
@@ -28,7 +28,7 @@ class Healthy(NamedTuple):
 
 def groups(mode='tcp', size=2, each=60, within=1, count=8, ends=False):
     """So many samples close together in each period; ends: on a connection, or query, for each period."""
-    def story(w):
+    def play(w):
         m = start(w, mode)
         for n in range(count):
             w.at(n * each)
@@ -36,17 +36,17 @@ def groups(mode='tcp', size=2, each=60, within=1, count=8, ends=False):
             if ends:
                 m.close()
         m.close()
-    return story
+    return play
 
 
 def runs(pauses, mode='tcp', count=15, each=1):
     """The same command again and again, at its user's times."""
-    def story(w):
+    def play(w):
         for pause in pauses:
             m = start(w, mode, browses=pause == pauses[0]).run(count, each)
             m.close()
             w.wait(pause)
-    return story
+    return play
 
 
 def cannot_close(m):
@@ -61,29 +61,29 @@ def clock_set_back(m):
 
 def pairs_until(last, count):
     """In pairs, until the client's user wants one a minute."""
-    return tale(*[part for n in range(count) for part in (lambda m, n=n: m.world.at(60 * n), 1 if n > last else 2)])
+    return polls(*[part for n in range(count) for part in (lambda m, n=n: m.network.at(60 * n), 1 if n > last else 2)])
 
 
 def two_plans(mode, first, second, at=.3, until=120, clients=(CLIENT, CLIENT)):
-    def story(w):
+    def play(w):
         together(w, until, *((start(w, mode, client=c), each, n * at) for n, (c, each) in enumerate(zip(clients, (first, second)))))
-    return story
+    return play
 
 
 def clock_set(seconds, mode, part=lambda m: None):
     """That of the machine that captures."""
-    def story(w):
+    def play(w):
         m = start(w, mode).run(8)
         part(m)
         behind = len(w.capture.frames)
         m.run(8).close()
         w.capture.frames = [(when + seconds * 10 ** 6 * (n >= behind), frame) for n, (when, frame) in enumerate(w.capture.frames)]
-    return story
+    return play
 
 
 def ends_unseen(m, samples, flags):
     """More samples, the query's end and the connection's are not captured; the server's next packet is."""
-    with m.world.unseen():
+    with m.network.unseen():
         m.run(samples)
         m.client.close(m.handle)
         m.tcp.segment(0, b'', 0x11)
@@ -94,13 +94,13 @@ def ends_unseen(m, samples, flags):
 def second_port_silent(m):
     """... and a firewall lets it have the first alone."""
     m.open()
-    knock(m.world.capture, SRV01[1], 139, m.world.port(), times=2)
+    knock(m.network.capture, SRV01[1], 139, m.network.port(), times=2)
 
 
 def files_too(m):
     """Their user's password is another."""
-    share()(m.world, SRV01)
-    smb_says(SETUP, 0xC000006D)(m.world, SRV01)
+    share()(m.network, SRV01)
+    smb_says(SETUP, 0xC000006D)(m.network, SRV01)
 
 
 def translated(w):
@@ -114,10 +114,10 @@ def translated(w):
 
 
 def falls_back(rung, mode):
-    def story(w):
+    def play(w):
         rung(w, SRV01)
         start(w, mode).run(8).close()
-    return story
+    return play
 
 
 def three_syntaxes(m):
@@ -126,76 +126,76 @@ def three_syntaxes(m):
 
 
 PLANS = {
-    **{'plain-' + mode: Healthy(tale(8, mode=mode), healthy=None if 'sealed' in mode else True) for mode in MODES},
-    'one-sample': Healthy(tale(1)),
-    'refused-then-accepted': Healthy(and_then(tale(lambda m: m.open(), lambda m: m.close(), refuses=4201), tale(8)), lines=(1, 2)),
-    'names-there-at-last': Healthy(tale(asks_for_names(2, 2), 8, mode='hkpd')),
-    'size-probes-of-other-operations': Healthy(tale(lambda m: [m.open().client.info(m.handle) for _ in range(3)], 2)),
-    'info-fails-at-first': Healthy(tale(lambda m: [m.open().client.info(m.handle) for _ in range(3)], 2, denies={INFO: (1450, [0])})),
-    'opens-again': Healthy(tale(1, lambda m: attempt(m.client.open), lambda m: m.client.open(), 8, mode='sealed', faults={OPEN: (1723, [1])}), healthy=None),
-    'size-probes': Healthy(tale(8, room=None)),
+    **{'plain-' + mode: Healthy(polls(8, mode=mode), healthy=None if 'sealed' in mode else True) for mode in MODES},
+    'one-sample': Healthy(polls(1)),
+    'refused-then-accepted': Healthy(and_then(polls(lambda m: m.open(), lambda m: m.close(), refuses=4201), polls(8)), lines=(1, 2)),
+    'names-there-at-last': Healthy(polls(asks_for_names(2, 2), 8, mode='hkpd')),
+    'size-probes-of-other-operations': Healthy(polls(lambda m: [m.open().client.info(m.handle) for _ in range(3)], 2)),
+    'info-fails-at-first': Healthy(polls(lambda m: [m.open().client.info(m.handle) for _ in range(3)], 2, denies={INFO: (1450, [0])})),
+    'opens-again': Healthy(polls(1, lambda m: attempt(m.client.open), lambda m: m.client.open(), 8, mode='sealed', faults={OPEN: (1723, [1])}), healthy=None),
+    'size-probes': Healthy(polls(8, room=None)),
     **{'pairs-' + x: Healthy(groups(x)) for x in ('tcp', 'hkpd')},
     'pairs-sealed': Healthy(groups('sealed'), healthy=None),
     'pairs-own-queries': Healthy(groups(each=10, ends=True)),
     **{'%d-each-minute-%d-times' % x: Healthy(groups(size=x[0], count=x[1])) for x in ((3, 8), (3, 2))},
     'refresh-and-read': Healthy(groups(each=10, within=.1, count=20)),
     # No gap is late in which the client had closed its query or ended its connection
-    **{'pauses-between-queries-' + x: Healthy(tale(8, pause(5), 8, mode=x)) for x in ('poller', 'connects')},
-    'check-did-not-run': Healthy(tale(6, pause(300), 4, mode='hkpd-connects', each=300)),
-    'check-each-5-minutes': Healthy(tale(10, each=300, mode='hkpd-connects')),
-    'three-intervals-hkpd': Healthy(tale(10, good(10, 3), good(10, 10), mode='hkpd')),
+    **{'pauses-between-queries-' + x: Healthy(polls(8, pause(5), 8, mode=x)) for x in ('poller', 'connects')},
+    'check-did-not-run': Healthy(polls(6, pause(300), 4, mode='hkpd-connects', each=300)),
+    'check-each-5-minutes': Healthy(polls(10, each=300, mode='hkpd-connects')),
+    'three-intervals-hkpd': Healthy(polls(10, good(10, 3), good(10, 10), mode='hkpd')),
     **{'two-scripts-of-two-plans-' + x: Healthy(two_plans(x, 20, 15, 4), lines=(1, 2)) for x in ('connects', 'hkpd-connects')},
     'two-queries-of-two-plans': Healthy(two_plans('tcp', 1, 5, until=40)),
-    'two-queries-one-closed': Healthy(tale(first_of_two, 8)),
-    'two-queries-one-closed-sealed': Healthy(tale(first_of_two, 8, mode='sealed'), lines=(1, 2), healthy=None),
+    'two-queries-one-closed': Healthy(polls(first_of_two, 8)),
+    'two-queries-one-closed-sealed': Healthy(polls(first_of_two, 8, mode='sealed'), lines=(1, 2), healthy=None),
     'two-clients': Healthy(two_plans('tcp', 1, 1, until=12, clients=(CLIENT, OTHER)), lines=(2,)),
     'typeperf-at-any-time': Healthy(runs([47, 213, 20, 0], count=4)),
     'perflib-and-key': Healthy(lambda w: together(w, 20, (start(w), 1, 0), (start(w, 'hkpd-smb'), 1, .5)), lines=(2,)),
     'two-servers': Healthy(lambda w: together(w, 20, (start(w), 1, 0), (start(w, 'smb', server=SRV02), 1, .5)), lines=(2,)),
-    'ctrl-c': Healthy(tale(8, leaves())),
-    **{'ctrl-c-reset-' + x: Healthy(tale(8, leaves(RST), mode=x)) for x in ('tcp', 'hkpd', 'smb')},
-    'ctrl-c-later': Healthy(tale(8, idles(30), leaves())),
-    'minutes-as-the-capture-goes-on': Healthy(tale(6, idles(60), gone, each=60)),
-    'ended-when-all-was-closed': Healthy(tale(8, lambda m: m.close(ends=False), idles(300), leaves(RST, 1))),
-    'asks-as-the-capture-ends': Healthy(tale(8, lambda m: m.ask_alone(), gone)),
-    'binds-as-the-capture-ends': Healthy(and_then(tale(8, mode='smb'), lambda w: attempt(bind, Rpc(Pipe(Session(
+    'ctrl-c': Healthy(polls(8, leaves())),
+    **{'ctrl-c-reset-' + x: Healthy(polls(8, leaves(RST), mode=x)) for x in ('tcp', 'hkpd', 'smb')},
+    'ctrl-c-later': Healthy(polls(8, idles(30), leaves())),
+    'minutes-as-the-capture-goes-on': Healthy(polls(6, idles(60), gone, each=60)),
+    'ended-when-all-was-closed': Healthy(polls(8, lambda m: m.close(ends=False), idles(300), leaves(RST, 1))),
+    'asks-as-the-capture-ends': Healthy(polls(8, lambda m: m.ask_alone(), gone)),
+    'binds-as-the-capture-ends': Healthy(and_then(polls(8, mode='smb'), lambda w: attempt(bind, Rpc(Pipe(Session(
         Link(w.capture, 445, w.port(), server=SRV01[1]), share='\\\\SRV01\\IPC$')), PERFLIB), answers=False))),
     # a set that never has an instance has none now
-    **{'no-instances-' + x: Healthy(tale(16, mode=x, **crowd(lambda n: ()))) for x in ('tcp', 'poller')},
-    'instance-of-a-wildcard-goes': Healthy(tale(12, **crowd(lambda n: ('a', 'b') if n < 5 else ('a',)))),
-    'instance-of-a-wildcard-comes': Healthy(tale(12, **crowd(lambda n: ('a',) if n < 5 else ('a', 'b')))),
-    **{'empty-now-and-then-' + x: Healthy(tale(20, mode=x, **crowd(lambda n: ('a',) if n % 4 == 1 else ())), lacks=x == 'tcp') for x in ('tcp', 'poller')},
+    **{'no-instances-' + x: Healthy(polls(16, mode=x, **crowd(lambda n: ()))) for x in ('tcp', 'poller')},
+    'instance-of-a-wildcard-goes': Healthy(polls(12, **crowd(lambda n: ('a', 'b') if n < 5 else ('a',)))),
+    'instance-of-a-wildcard-comes': Healthy(polls(12, **crowd(lambda n: ('a',) if n < 5 else ('a', 'b')))),
+    **{'empty-now-and-then-' + x: Healthy(polls(20, mode=x, **crowd(lambda n: ('a',) if n % 4 == 1 else ())), lacks=x == 'tcp') for x in ('tcp', 'poller')},
     **{'capture-clock-set-%d-%s' % x[:2]: Healthy(clock_set(*x)) for x in ((3600, 'tcp'), (8, 'hkpd'), (-30, 'tcp'), (-3600, 'hkpd'), (-3600, 'smb', logs_on_again))},
-    'server-clock-set-back': Healthy(tale(8, clock_set_back, 8)),
-    'slow-always': Healthy(tale(good(16, takes=.6))),
-    'answer-of-0.3-s-once': Healthy(tale(6, good(takes=.3), 6)),
-    'pending-once': Healthy(tale(6, good(takes=.2), 6, mode='smb')),
-    'resent-once': Healthy(tale(6, good(between=resends(0, [.25])), 6)),
-    **{'cannot-close-' + x: Healthy(tale(8, cannot_close, faults={CLOSE: (1726, ALL)}, mode=x), healthy=None if x == 'sealed' else True)
+    'server-clock-set-back': Healthy(polls(8, clock_set_back, 8)),
+    'slow-always': Healthy(polls(good(16, takes=.6))),
+    'answer-of-0.3-s-once': Healthy(polls(6, good(takes=.3), 6)),
+    'pending-once': Healthy(polls(6, good(takes=.2), 6, mode='smb')),
+    'resent-once': Healthy(polls(6, good(between=resends(0, [.25])), 6)),
+    **{'cannot-close-' + x: Healthy(polls(8, cannot_close, faults={CLOSE: (1726, ALL)}, mode=x), healthy=None if x == 'sealed' else True)
        for x in ('tcp', 'sealed')},
-    'acknowledgements-before-answers': Healthy(and_then(tale(24), lambda w: swapped(w, 3, 56))),
-    'captured-in-two-places': Healthy(mirrored(tale(8), 1000)),
+    'acknowledgements-before-answers': Healthy(and_then(polls(24), lambda w: swapped(w, 3, 56))),
+    'captured-in-two-places': Healthy(mirrored(polls(8), 1000)),
     'pairs-then-each-minute': Healthy(pairs_until(7, 16)),
     'counters-added-later': Healthy(lambda w: cut_while_added(w, cuts=False)),
-    'both-ports': Healthy(tale(both_ports, 8, mode='smb')),
-    'second-port-silent': Healthy(tale(second_port_silent, 8, mode='smb')),
-    'files-refused': Healthy(tale(4, files_too, 8, mode='smb')),
-    'ends-unseen': Healthy(tale(8, lambda m: ends_unseen(m, 0, 0x11))),
-    **{'mirrored-' + x: Healthy(mirrored(tale(8, mode=x))) for x in ('tcp', 'smb', 'hkpd')},
+    'both-ports': Healthy(polls(both_ports, 8, mode='smb')),
+    'second-port-silent': Healthy(polls(second_port_silent, 8, mode='smb')),
+    'files-refused': Healthy(polls(4, files_too, 8, mode='smb')),
+    'ends-unseen': Healthy(polls(8, lambda m: ends_unseen(m, 0, 0x11))),
+    **{'mirrored-' + x: Healthy(mirrored(polls(8, mode=x))) for x in ('tcp', 'smb', 'hkpd')},
     'translated': Healthy(translated, lines=(1, 2)),
     'falls-back-to-the-key': Healthy(falls_back(bind_says(NO_INTERFACE, smb=True), 'hkpd-smb')),
     'opens-the-key-first': Healthy(lambda w: (h := start(w, 'hkpd'), h.open(), attempt(start(w, denies={OPEN: (5, [0])}).open), h.run(8), h.close())),
     'falls-back-to-the-pipe': Healthy(falls_back(not_in_mapper(), 'smb')),
-    'through-mapper': Healthy(tale(lambda m: ask_mapper(m.world.capture, SRV01[1]), 8)),
-    'three-syntaxes': Healthy(tale(three_syntaxes, 8)),
-    'queries-closed': Healthy(tale(opens(30, closes=True))),
-    'little-room-twice': Healthy(tale(in_steps(2))),
-    'each-50-ms': Healthy(tale(100, each=.05)),
-    'signed-and-answered': Healthy(tale(8, protocol=SignedRpc)),
-    'long-names': Healthy(tale(8, v6=True, client='2001:db8:1111:2222:3333:4444:5555:6666',
+    'through-mapper': Healthy(polls(lambda m: ask_mapper(m.network.capture, SRV01[1]), 8)),
+    'three-syntaxes': Healthy(polls(three_syntaxes, 8)),
+    'queries-closed': Healthy(polls(opens(30, closes=True))),
+    'little-room-twice': Healthy(polls(in_steps(2))),
+    'each-50-ms': Healthy(polls(100, each=.05)),
+    'signed-and-answered': Healthy(polls(8, protocol=SignedRpc)),
+    'long-names': Healthy(polls(8, v6=True, client='2001:db8:1111:2222:3333:4444:5555:6666',
                             server=('a-server-of-a-long-name.branch-17.example.com', '2001:db8:1111:2222:3333:4444:5555:7777'))),
-    'another-language': Healthy(tale(lambda m: m.reach().client.reg_info(m.sets[0].guid, 3, 0x40C), 8)),
-    'port-8445': Healthy(tale(8, mode='smb', port=8445), options=('-d', 'tcp.port==8445,nbss')),
+    'another-language': Healthy(polls(lambda m: m.reach().client.reg_info(m.sets[0].guid, 3, 0x40C), 8)),
+    'port-8445': Healthy(polls(8, mode='smb', port=8445), options=('-d', 'tcp.port==8445,nbss')),
 }
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Names of the findings in JSON, and a word or two by which the first line tells each. What a finding is called is said here alone."""
 
-# name used in the tables of scenes: (kinds in JSON that are right, what the first line says)
+# name used in the tables of scenarios: (kinds in JSON that are right, what the first line says)
 KINDS = {
     # the ladder
     'unreachable': (['unreachable'], r'reach|answer|firewall'),

@@ -26,7 +26,7 @@ class Message(NamedTuple):
         return next((f.value for f in reversed(self.fields) if f.name == 'pcq.status'), None)
 
 
-class Scene:
+class Scenario:
     """The capture and, by frame number, its messages in order."""
 
     def __init__(self, name=''):
@@ -56,15 +56,15 @@ SECOND = 10 ** 6
 
 
 class Line:
-    """An RPC connection within a scene; its calls go to a server, or are given as stubs.
+    """An RPC connection within a scenario; its calls go to a server, or are given as stubs.
 
     What goes wrong with calls: alters(opnum, kind, stub) -> the stub as it is captured, None: it went another way;
     loses(opnum, kind, number of the QueryCounterData): this PDU was not captured; before, behind: {number of a QueryCounterData:
     seconds that it takes until the server reads its clock, and behind that}."""
 
-    def __init__(self, scene, rpc, model=None, trailer=False, alters=lambda opnum, kind, stub: stub, loses=lambda *_: False, before=None,
+    def __init__(self, scenario, rpc, model=None, trailer=False, alters=lambda opnum, kind, stub: stub, loses=lambda *_: False, before=None,
                  behind=None):
-        self.scene, self.rpc, self.model, self.trailer, self.alters, self.loses = scene, rpc, model, trailer, alters, loses
+        self.scenario, self.rpc, self.model, self.trailer, self.alters, self.loses = scenario, rpc, model, trailer, alters, loses
         self.before, self.behind, self.number = before or {}, behind or {}, -1
 
     def request(self, opnum, stub, fields=None, record=None, experts=(), **how):
@@ -77,7 +77,7 @@ class Line:
         return self._expect(frame, opnum, 'response', stub, fields, record, experts)
 
     def _expect(self, frame, *what):
-        return self.scene.expect(frame, self.message(*what))
+        return self.scenario.expect(frame, self.message(*what))
 
     @staticmethod
     def message(opnum, kind, stub, fields=None, record=None, experts=()):
@@ -88,7 +88,7 @@ class Line:
 
     def call(self, opnum, request):
         """A whole call; what Client wants for its transport."""
-        rpc, capture, sent = self.rpc, self.scene.capture, bytes(request)
+        rpc, capture, sent = self.rpc, self.scenario.capture, bytes(request)
         self.number += opnum == DATA
         n = self.number if opnum == DATA else None
         seen, frame = self.alters(opnum, 'request', sent), None
@@ -137,25 +137,25 @@ class Line:
         return client
 
 
-def tcp_line(scene, model=None, order='<', ndr64=False, trailer=False, max_frag=4280, v6=False, client_port=50001,
+def tcp_line(scenario, model=None, order='<', ndr64=False, trailer=False, max_frag=4280, v6=False, client_port=50001,
              bind=True, mss=1440, server=None, client=None, port=49671, protocol=Rpc, seq=1000, **wrong):
-    tcp = Tcp(scene.capture, port, client_port, v6=v6, mss=mss, server=server, client=client, seq=seq)
+    tcp = Tcp(scenario.capture, port, client_port, v6=v6, mss=mss, server=server, client=client, seq=seq)
     rpc = protocol(tcp, order=order, ndr64=ndr64, max_frag=max_frag)
     if bind:
         rpc.bind()
-    return Line(scene, rpc, model, trailer, **wrong)
+    return Line(scenario, rpc, model, trailer, **wrong)
 
 
-def smb_line(scene, model=None, order='<', ndr64=False, trailer=False, max_frag=4280, transceive=True,
+def smb_line(scenario, model=None, order='<', ndr64=False, trailer=False, max_frag=4280, transceive=True,
              read_size=65536, write_size=65536, client_port=50002, called='SRV01', **wrong):
-    pipe = Pipe(Smb2(Tcp(scene.capture, 445, client_port), called=called), transceive=transceive, read_size=read_size,
+    pipe = Pipe(Smb2(Tcp(scenario.capture, 445, client_port), called=called), transceive=transceive, read_size=read_size,
                 write_size=write_size)
     rpc = Rpc(pipe, order=order, ndr64=ndr64, max_frag=max_frag)
     rpc.bind()
-    return Line(scene, rpc, model, trailer, **wrong)
+    return Line(scenario, rpc, model, trailer, **wrong)
 
 
-def scene(name, line=tcp_line, model=None, **options):
-    """-> (Scene, Line)"""
-    s = Scene(name)
+def scenario(name, line=tcp_line, model=None, **options):
+    """-> (Scenario, Line)"""
+    s = Scenario(name)
     return s, line(s, model or Model(), **options)

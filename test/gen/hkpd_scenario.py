@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Conversations about HKEY_PERFORMANCE_DATA with a modelled server.
 
-    talk = Talk(Scene('name'), order='<', ndr64=False)
+    talk = Talk(Scenario('name'), order='<', ndr64=False)
     talk.open(); talk.titles(); talk.sample(); talk.close()
 """
 
@@ -12,7 +12,7 @@ from . import cooking, hkpd_stubs as stubs
 from .hkpd_block import Counter, Instance, Object, block, titles
 from .model import EVERY_TYPE, NAMESPACE, OPERANDS, TYPES, Clock, Value, grows, level, share
 from .pcap import WINREG, Pipe, Rpc, Smb2, Tcp
-from .scene import Line, Scene
+from .scenario import Line, Scenario
 
 FREQ = 10000000
 ACCESS_DENIED = 5
@@ -125,24 +125,24 @@ def helps_of(objects):
 
 
 class Talk:
-    """One client's calls. What a response has to show is in the scene: fields, and in its record the values."""
+    """One client's calls. What a response has to show is in the scenario: fields, and in its record the values."""
 
-    def __init__(self, scene, objects=None, order='<', ndr64=False, smb=False, block_order='<', system='SRV01',
+    def __init__(self, scenario, objects=None, order='<', ndr64=False, smb=False, block_order='<', system='SRV01',
                  client_port=50001, server=None, known=True, samba=False, fill=0, max_frag=4280, transport=None,
                  called='SRV01', protocol=Rpc, **tcp):
-        self.scene, self.order, self.ndr64 = scene, order, ndr64
+        self.scenario, self.order, self.ndr64 = scenario, order, ndr64
         self.objects = machine() if objects is None else objects
         self.block_order, self.system, self.samba, self.fill = block_order, system, samba, fill
         self.names = names_of(self.objects) if known else {}
         self.clock, self.samples, self.handles = Clock(), {}, 0
         if transport is None and smb:
-            transport = Pipe(Smb2(Tcp(scene.capture, 445, client_port, server=server, **tcp), called=called))
+            transport = Pipe(Smb2(Tcp(scenario.capture, 445, client_port, server=server, **tcp), called=called))
         elif transport is None:
-            transport = Tcp(scene.capture, client_port=client_port, server=server, **tcp)
+            transport = Tcp(scenario.capture, client_port=client_port, server=server, **tcp)
         self.address = server or '192.0.2.20'
         self.rpc = protocol(transport, WINREG, order, ndr64, max_frag)
         self.rpc.bind()
-        self.line = Line(scene, self.rpc)
+        self.line = Line(scenario, self.rpc)
         self.handle = None
 
     @property
@@ -210,24 +210,24 @@ class Talk:
 
 
 def begin_talk(*objects, name='', titles=True, **how):
-    """-> a scene, and the talk of a client that has opened the key and read the titles"""
-    scene = Scene(name)
-    talk = Talk(scene, *objects, **how)
+    """-> a scenario, and the talk of a client that has opened the key and read the titles"""
+    scenario = Scenario(name)
+    talk = Talk(scenario, *objects, **how)
     talk.open()
     if titles:
         talk.titles()
-    return scene, talk
+    return scenario, talk
 
 
-def answers(scene):
+def answers(scenario):
     """[(frame, message)] of the answers with values."""
-    return [(number, m) for number, there in sorted(scene.frames.items()) for m in there if 'values' in m.record]
+    return [(number, m) for number, there in sorted(scenario.frames.items()) for m in there if 'values' in m.record]
 
 
 def session(name='session', samples=4, titles_first=True, **how):
     """A monitor's whole session."""
-    scene = Scene(name)
-    talk = Talk(scene, **how)
+    scenario = Scenario(name)
+    talk = Talk(scenario, **how)
     talk.open()
     if titles_first:
         talk.titles()
@@ -237,7 +237,7 @@ def session(name='session', samples=4, titles_first=True, **how):
     if not titles_first:
         talk.titles()
     talk.close()
-    return scene
+    return scenario
 
 
 # Of each form, for those that change bytes of them

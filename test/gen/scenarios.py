@@ -5,20 +5,20 @@ import functools
 
 from . import buffers, client, stubs
 from .buffers import NONE
-from .scene import Scene, smb_line, tcp_line
+from .scenario import Scenario, smb_line, tcp_line
 from .server import Model
 
-SCENES = {}
+SCENARIOS = {}
 
 
 def capture(make):
-    """Registers a scene under its function's name. It is made once: who changes it takes a copy."""
-    SCENES[make.__name__.replace('_', '-')] = functools.cache(make)
+    """Registers a scenario under its function's name. It is made once: who changes it takes a copy."""
+    SCENARIOS[make.__name__.replace('_', '-')] = functools.cache(make)
     return make
 
 
 def _browse(line, server, names=(), **options):
-    s = Scene()
+    s = Scenario()
     c = line(s, server, **options).client()
     client.browse(c, [x for x in server.sets if x.name in names])
     s.chat = ('string_offset_base',) if server.offset_base == 'end' else ()
@@ -26,7 +26,7 @@ def _browse(line, server, names=(), **options):
 
 
 def _query(line, server=None, machine=client.SERVER, samples=2, **options):
-    s = Scene()
+    s = Scenario()
     server = server or Model()
     c = line(s, server, **options).client(machine)
     ids = client.wanted(server.sets)
@@ -70,7 +70,7 @@ QUERIES = {
     'query-smb-big-endian-trailer': (smb_line, dict(order='>', trailer=True, max_frag=1000)),
     'fragments-tcp': (tcp_line, dict(max_frag=200)),
 }
-SCENES.update({name: functools.cache(functools.partial(_query, line, **how)) for name, (line, how) in QUERIES.items()})
+SCENARIOS.update({name: functools.cache(functools.partial(_query, line, **how)) for name, (line, how) in QUERIES.items()})
 
 
 @capture
@@ -82,7 +82,7 @@ def sizes_without_padding():
 @capture
 def refusals():
     """Error codes of [MS-PCQ] 3.1.4.1 and faults."""
-    s = Scene()
+    s = Scenario()
     s.chat = ('request_code', 'order_assumed')
     server = Model(unknown_instance=3)
     line = tcp_line(s, server)
@@ -96,7 +96,7 @@ def refusals():
 @capture
 def access_denied():
     """What a server answers below packet privacy."""
-    s = Scene()
+    s = Scenario()
     server = Model(require_privacy=False)
     line = tcp_line(s, server)
     c = line.client()
@@ -116,7 +116,7 @@ def access_denied():
 @capture
 def two_clients():
     """Two connections, one big-endian NDR64, with calls between each other's."""
-    s = Scene()
+    s = Scenario()
     server = Model()
     a = tcp_line(s, server).client()
     b = smb_line(s, server, order='>', ndr64=True).client('\\\\srv01.example')
@@ -138,7 +138,7 @@ def two_clients():
 @capture
 def pipelined():
     """All requests in one frame and all responses in another; the call ids tell them apart."""
-    s = Scene()
+    s = Scenario()
     server = Model()
     registration = dict(szMachine='\\\\A', CounterSetGuid=server.sets[1].guid)
     tcp_line(s, server).together([
@@ -151,7 +151,7 @@ def pipelined():
 @capture
 def real_dump():
     """The one public dump of a real PERF_DATA block, rebuilt from its values (Windows 11, Processor Information)."""
-    s = Scene()
+    s = Scenario()
     line = tcp_line(s, Model())
     handle = line.client().open()
     line.request(6, stubs.request(6, hQuery=handle, dwInSize=65536))
@@ -166,7 +166,7 @@ def real_dump():
 def unusual_but_right():
     """What must not draw a remark: padding and reserved fields with content, ids and names twice, LCIDs that are unused,
     a header alone, a client's generous buffer, patterns, values of any width, error blocks."""
-    s, server = Scene(), Model()
+    s, server = Scenario(), Model()
     s.chat = ('order_assumed',)         # which of both names an id has that is there twice
     line = tcp_line(s, server)
     guid = server.sets[0].guid

@@ -9,11 +9,11 @@ from gen.client import Client, Fault
 from gen.hkpd_block import Counter as Number
 from gen.hkpd_block import Instance as Row
 from gen.hkpd_block import Object
-from gen.hkpd_scene import Talk
+from gen.hkpd_scenario import Talk
 from gen.model import TYPES
 from gen.pcap import PERFLIB, Pipe, Rpc, SealedRpc
-from gen.scene import SECOND, Line, Scene
-from gen.story import ROOM, Clock, Server, ask, learn, memory, processors
+from gen.scenario import SECOND, Line, Scenario
+from gen.scripted import ROOM, Clock, Server, ask, learn, memory, processors
 from gen.stubs import DATA
 from gen.wires import FIN, Link, Refused, Session, bind
 
@@ -21,12 +21,12 @@ CLIENT, OTHER = '192.0.2.10', '192.0.2.11'
 SRV01, SRV02 = ('SRV01', '192.0.2.20'), ('SRV02', '192.0.2.40')
 
 
-class World:
+class Network:
     """since: the frames of which any may be named as the first that shows it"""
 
     def __init__(self):
-        self.scene = Scene()
-        self.capture = self.scene.capture
+        self.scenario = Scenario()
+        self.capture = self.scenario.capture
         self.began, self.since, self.ports, self.models = self.capture.now, [], 50000, 0
         self.boot = self.began - 50000 * SECOND
 
@@ -36,7 +36,7 @@ class World:
 
     def model(self, sets, boot=None, **says):
         """A server, or what of it one monitor sees: no two deal out the same handles."""
-        model = Server(sets, scene=self.scene, boot=boot or self.boot, **says)
+        model = Server(sets, scenario=self.scenario, boot=boot or self.boot, **says)
         self.models += 1
         model.opened = 1000 * self.models
         return model
@@ -74,7 +74,7 @@ class Calls(Line):
     answer's way), instead (status of SMB), change(stub) (damage)"""
 
     def __init__(self, monitor, rpc, model):
-        super().__init__(monitor.world.scene, rpc, model)
+        super().__init__(monitor.network.scenario, rpc, model)
         self.monitor, self.fate = monitor, {}
 
     def call(self, opnum, request):
@@ -94,13 +94,13 @@ class Calls(Line):
 class Monitor:
     """What PerflibV2 and HKEY_PERFORMANCE_DATA have in common: connections, and pauses."""
 
-    def __init__(self, world, server=SRV01, client=CLIENT, smb=False, port=None, says=None, protocol=Rpc, **tcp):
-        self.world, self.server, self.host, self.is_smb, self.says, self.protocol = world, server, client, smb, says, protocol
+    def __init__(self, network, server=SRV01, client=CLIENT, smb=False, port=None, says=None, protocol=Rpc, **tcp):
+        self.network, self.server, self.host, self.is_smb, self.says, self.protocol = network, server, client, smb, says, protocol
         self.tcp_port, self.tcp_options, self.results, self.sets = port or (445 if smb else 49671), tcp, (), None
 
     def connect(self):
         """-> what carries RPC"""
-        self.tcp = Link(self.world.capture, self.tcp_port, self.world.port(), client=self.host, server=self.server[1], **self.tcp_options)
+        self.tcp = Link(self.network.capture, self.tcp_port, self.network.port(), client=self.host, server=self.server[1], **self.tcp_options)
         if not self.is_smb:
             return self.tcp
         self.smb = Session(self.tcp, self.says, '\\\\%s\\IPC$' % self.server[0])
@@ -110,15 +110,15 @@ class Monitor:
     def meanwhile(self, takes=0, between=None, **_):
         """Between request and answer: TCP, or SMB's STATUS_PENDING, says that the request came."""
         if takes:
-            self.world.wait(min(takes, .04))
+            self.network.wait(min(takes, .04))
             self.smb.pending() if self.is_smb else self.tcp.ack(1)
-            self.world.wait(takes - .04)
+            self.network.wait(takes - .04)
         if between:
             between(self)
 
     def comes_back(self, rpc, behind=0, instead=None, **_):
         """The answer's way, or SMB's error in place of it"""
-        self.world.wait(behind)
+        self.network.wait(behind)
         if instead:
             rpc.call_id += 1
             self.pipe.waiting = False
@@ -127,9 +127,9 @@ class Monitor:
     def run(self, count, each=1, **fate):
         """Samples, each so long behind the one before, as a timer has it."""
         for _ in range(count):
-            began = self.world.capture.now
+            began = self.network.capture.now
             self.sample(wait=0, **fate)
-            self.world.capture.now = max(self.world.capture.now, began + int(each * SECOND))
+            self.network.capture.now = max(self.network.capture.now, began + int(each * SECOND))
         return self
 
     def hang_up(self, flags=FIN, side=0):
@@ -143,11 +143,11 @@ class Monitor:
 class Perflib(Monitor):
     """each: what it does anew for each sample: 'query', 'connection', or nothing. browses: reads names and types, once."""
 
-    def __init__(self, world, sets=None, asked=None, each=None, room=ROOM, model=None, browses=True, denies=None, faults=None, refuses=None, **how):
-        super().__init__(world, **how)
+    def __init__(self, network, sets=None, asked=None, each=None, room=ROOM, model=None, browses=True, denies=None, faults=None, refuses=None, **how):
+        super().__init__(network, **how)
         self.sets = sets or [memory(), processors()]
         self.asked = asked(*self.sets) if asked else [ask(s, name='*' if s.named_instances else None) for s in self.sets]
-        self.model = model or world.model(self.sets, denies=denies, faults=faults, refuses=refuses)
+        self.model = model or network.model(self.sets, denies=denies, faults=faults, refuses=refuses)
         self.each, self.room, self.browses, self.line, self.handle = each, room, browses, None, None
 
     def reach(self):
@@ -180,7 +180,7 @@ class Perflib(Monitor):
         self.line.fate = {}
         if self.each:
             self.close(self.each == 'connection')
-        self.world.wait(wait)
+        self.network.wait(wait)
 
     def close(self, ends=True):
         if self.handle is not None:
@@ -227,15 +227,15 @@ class Registry(Monitor):
             m.comes_back(self.rpc, **fate)
             return asked, self.rpc.response(fate.get('change', bytes)(bytes(response)))
 
-    def __init__(self, world, objects=None, name='Global', only=None, each=None, titles=True, **how):
-        super().__init__(world, **how)
+    def __init__(self, network, objects=None, name='Global', only=None, each=None, titles=True, **how):
+        super().__init__(network, **how)
         self.objects, self.name, self.only, self.each, self.titles, self.talk = objects or windows(), name, only, each, titles, None
-        self.clock = Clock(world.capture, world.boot)
+        self.clock = Clock(network.capture, network.boot)
 
     def open(self):
         if self.talk is None:
-            self.talk = talk = self.Talk(self.world.scene, self.objects, transport=self.connect(), system=self.server[0], protocol=self.protocol)
-            talk.monitor, talk.clock, talk.handles = self, self.clock, 10 * self.world.ports
+            self.talk = talk = self.Talk(self.network.scenario, self.objects, transport=self.connect(), system=self.server[0], protocol=self.protocol)
+            talk.monitor, talk.clock, talk.handles = self, self.clock, 10 * self.network.ports
             talk.open()
             if self.titles:
                 talk.titles()
@@ -252,7 +252,7 @@ class Registry(Monitor):
         self.talk.fate = {}
         if self.each:
             self.close()
-        self.world.wait(wait)
+        self.network.wait(wait)
 
     def close(self):
         if self.talk:
@@ -272,25 +272,25 @@ MODES = {
 }
 
 
-def start(world, mode='tcp', **more):
+def start(network, mode='tcp', **more):
     kind, how = MODES[mode]
-    return kind(world, **{**how, **more})
+    return kind(network, **{**how, **more})
 
 
-def tale(*parts, mode='tcp', each=1, **how):
-    """A monitor's story: how many samples all is well, and what else happens, one after the other."""
-    def story(w):
+def polls(*parts, mode='tcp', each=1, **how):
+    """A monitor's scenario: how many samples all is well, and what else happens, one after the other."""
+    def play(w):
         m = start(w, mode, **how)
         for part in parts:
             part(m) if callable(part) else m.run(part, each)
         m.close()
-    return story
+    return play
 
 
 def captured(path, *parts, **how):
-    world = World()
-    tale(*parts, **how)(world)
-    return world.capture.write(path)
+    network = Network()
+    polls(*parts, **how)(network)
+    return network.capture.write(path)
 
 
 def good(count=1, each=1, **fate):
@@ -301,31 +301,31 @@ def bad(count=1, each=1, any=False, **fate):
     """Samples that are not as they should be; the first is the one to name, or any of them."""
     def part(m):
         for n in range(count):
-            with m.world.culprit() if any or n == 0 else contextlib.nullcontext():
-                began = m.world.capture.now
+            with m.network.culprit() if any or n == 0 else contextlib.nullcontext():
+                began = m.network.capture.now
                 attempt(m.sample, wait=0, **fate)
-                m.world.capture.now = max(m.world.capture.now, began + int(each * SECOND))
+                m.network.capture.now = max(m.network.capture.now, began + int(each * SECOND))
     return part
 
 
 def named(part):
     """Any of its frames is the one to name."""
     def marked(m):
-        with m.world.culprit():
+        with m.network.culprit():
             part(m)
     return marked
 
 
 def pause(seconds):
     """... longer than its interval, of which the sample before has waited one"""
-    return lambda m: m.world.wait(seconds)
+    return lambda m: m.network.wait(seconds)
 
 
 def lost(count=1, *packets):
     """Samples, or those packets of each, that were not captured."""
     def part(m):
         for _ in range(count):
-            with m.world.unseen(*packets):
+            with m.network.unseen(*packets):
                 m.run(1)
     return part
 
@@ -347,12 +347,12 @@ def gone(m):
     m.forget()
 
 
-def together(world, until, *plans):
+def together(network, until, *plans):
     """plans: (monitor, interval, first); each samples by its own clock."""
     due = [[first, i, m, interval] for i, (m, interval, first) in enumerate(plans)]
     while min(due)[0] < until:
         turn = min(due)
-        world.at(turn[0])
+        network.at(turn[0])
         turn[2].sample(wait=0)
         turn[0] += turn[3]
     for m, _, _ in plans:
@@ -379,16 +379,16 @@ def block_size(place, size):
     return change
 
 
-def twice(world, more=3):
+def twice(network, more=3):
     """A mirrored port, or what was captured in two places: each packet is there again, so many microseconds later."""
-    both = sorted((when + late, n, frame) for n, (when, frame) in enumerate(world.capture.frames, 1) for late in (0, more))
-    world.capture.frames = [(when, frame) for when, _, frame in both]
-    world.since = [at for at, (_, n, _) in enumerate(both, 1) if n in world.since]
+    both = sorted((when + late, n, frame) for n, (when, frame) in enumerate(network.capture.frames, 1) for late in (0, more))
+    network.capture.frames = [(when, frame) for when, _, frame in both]
+    network.since = [at for at, (_, n, _) in enumerate(both, 1) if n in network.since]
 
 
-def swapped(world, each=4, first=60):
+def swapped(network, each=4, first=60):
     """From the frame on, of each so many the next two stand in the capture the wrong way round."""
-    frames = world.capture.frames
+    frames = network.capture.frames
     for at in range(first, len(frames) - 1, each):
         frames[at:at + 2] = frames[at:at + 2][::-1]
-        world.since.append(at + 1)
+        network.since.append(at + 1)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stories for what one packet teaches the others: a server whose every answer the story decides.
+"""Scenarios for what one packet teaches the others: a server whose every answer the scenario decides.
 
 The conversation may have parts that are not in the capture (unseen()), a line on which calls are damaged or lost
-(scene.Line), two servers, handles of the story's choice. The expected paths and calculated values come with the record
+(scenario.Line), two servers, handles of the scenario's choice. The expected paths and calculated values come with the record
 of each answer, as in server.py, from cooking.py's formulas.
 """
 
@@ -12,7 +12,7 @@ from . import client, model
 from .buffers import NONE
 from .client import Client
 from .model import ENGLISH, FREQ, MULTIPLE, SINGLE, TYPES, Counter, Counterset, Instance, Instant
-from .scene import SECOND, Scene, tcp_line
+from .scenario import SECOND, Scenario, tcp_line
 from .server import Model, Query
 from .stubs import DATA, REG_INFO
 
@@ -54,10 +54,10 @@ class Clock:
 
 
 class Server(Model):
-    """Blocks stand as they were added, unless an order is given. scene: its clocks go with that capture's, and it was started at `boot`."""
+    """Blocks stand as they were added, unless an order is given. scenario: its clocks go with that capture's, and it was started at `boot`."""
 
-    def __init__(self, sets, order=None, scene=None, boot=None, **options):
-        options.setdefault('clock', Clock(scene.capture, boot) if scene else seconds(100))
+    def __init__(self, sets, order=None, scenario=None, boot=None, **options):
+        options.setdefault('clock', Clock(scenario.capture, boot) if scenario else seconds(100))
         super().__init__(sets, order=order or (lambda query: range(len(query.identifiers))), **options)
 
 
@@ -92,18 +92,18 @@ def run(c, asked, samples=2, info=True, close=True):
 
 
 def begin(server, /, *learned, name='', line=tcp_line, **options):
-    """-> a scene of one connection, and its client, that has learned these sets"""
-    scene = Scene(name)
-    client = line(scene, server, **options).client()
+    """-> a scenario of one connection, and its client, that has learned these sets"""
+    scenario = Scenario(name)
+    client = line(scenario, server, **options).client()
     learn(client, *learned)
-    return scene, client
+    return scenario, client
 
 
-def story(server, told, /, name='story', line=tcp_line, **options):
-    """A scene of one connection: told(client) talks."""
-    scene = Scene(name)
-    told(line(scene, server, **options).client())
-    return scene
+def capture_talk(server, told, /, name='scenario', line=tcp_line, **options):
+    """A scenario of one connection: told(client) talks."""
+    scenario = Scenario(name)
+    told(line(scenario, server, **options).client())
+    return scenario
 
 
 def counter(cid, kind, name, values, **more):
@@ -144,31 +144,31 @@ def processors(instances=('a', 'b')):
                     counter(2, 'PERF_COUNTER_BULK_COUNT', 'Work', lambda at, k: 1000 * at.number), instances=instances)
 
 
-def frames_of(scene, opnum, kind, where=lambda m: True):
+def frames_of(scenario, opnum, kind, where=lambda m: True):
     """[(frame, message)] in order"""
-    return [(n, m) for n, ms in scene.frames.items() for m in ms if (m.opnum, m.kind) == (opnum, kind) and where(m)]
+    return [(n, m) for n, ms in scenario.frames.items() for m in ms if (m.opnum, m.kind) == (opnum, kind) and where(m)]
 
 
-def answers(scene, opnum=DATA):
-    found = frames_of(scene, opnum, 'response', lambda m: m.status == 0)
+def answers(scenario, opnum=DATA):
+    found = frames_of(scenario, opnum, 'response', lambda m: m.status == 0)
     assert found
     return found
 
 
-def taught_in(scene, code, guid, lcid=None):
+def taught_in(scenario, code, guid, lcid=None):
     """Frame of the first good answer to that registration request."""
     def right(m):
         p = m.record['parameters']
         return m.status == 0 and (p['RequestCode'], p['CounterSetGuid']) == (code, guid) and lcid in (None, p['RequestLCID'])
-    return frames_of(scene, REG_INFO, 'response', right)[0][0]
+    return frames_of(scenario, REG_INFO, 'response', right)[0][0]
 
 
 @functools.cache
 def whole_session():
     """Odd shapes, instances that come and go, refused counters, a removal."""
     server = Server(model.countersets(), clock=model.Clock(), order=Query.block_order)
-    scene, c = begin(server)
+    scenario, c = begin(server)
     client.browse(c, server.sets)
     ids = client.wanted(server.sets)
     client.query(c, ids, 5, remove=[ids[1], ids[6]])
-    return scene
+    return scenario

@@ -13,14 +13,14 @@ import kinds
 from faulty import CROWDED, FAR, FAULTY, RUNGS, Faulty
 from test_books import balance, look
 from healthy import QUIET, HEALTHY, groups
-from world import CLIENT, SRV01, World, ask, bad, pause, tale
+from network import CLIENT, SRV01, Network, ask, bad, pause, polls
 
 TOP = pathlib.Path(__file__).parents[2]
 MOST = 120      # characters of the first line
 
 
 class Said(NamedTuple):
-    world: object
+    network: object
     path: str
     lines: list
     json: dict
@@ -35,56 +35,56 @@ class Said(NamedTuple):
 
 @pytest.fixture(scope='session')
 def said(tshark, tmp_path_factory):
-    """said(name, scene) -> what is said of it, in one pass as in two, when all that its packets hold is shown or said to be left out"""
-    folder, known = tmp_path_factory.mktemp('scenes'), {}
+    """said(name, scenario) -> what is said of it, in one pass as in two, when all that its packets hold is shown or said to be left out"""
+    folder, known = tmp_path_factory.mktemp('scenarios'), {}
 
-    def get(name, scene):
+    def get(name, scenario):
         if name in known:
             return known[name]
-        world = World()
-        scene.story(world)
-        path, out = world.capture.write(folder / (name + '.pcap')), folder / (name + '.json')
-        text, _ = tshark.run('-q', '-r', path, *scene.options, '-z', 'pcq,summary', '-z', 'pcq,summary,%s' % out)
-        looked = look(tshark, path, scene.options, folder)
+        network = Network()
+        scenario.play(network)
+        path, out = network.capture.write(folder / (name + '.pcap')), folder / (name + '.json')
+        text, _ = tshark.run('-q', '-r', path, *scenario.options, '-z', 'pcq,summary', '-z', 'pcq,summary,%s' % out)
+        looked = look(tshark, path, scenario.options, folder)
         assert looked.text.startswith(text) and looked.summary == json.loads(out.read_text('utf-8'))
         balance(looked)
         if {m.get('handle', '')[:6] for m in looked.summary['monitors']} == {'handle'}:     # HKEY_PERFORMANCE_DATA has none
             assert not re.search(r'\bquer|QueryCounter', text), text
         lacks = {int(n): text for n, _, _, lacking, text in looked.tree if lacking}
         late = [text for *_, text in looked.tree if re.search('Late sample|Slow response', text)]
-        return known.setdefault(name, Said(world, path, text.splitlines(), looked.summary, scene.options, lacks, late))
+        return known.setdefault(name, Said(network, path, text.splitlines(), looked.summary, scenario.options, lacks, late))
     return get
 
 
-def subject(party, scene):
+def subject(party, scenario):
     """How a line begins that blames somebody; that calls are not sealed the server says, which denies them."""
-    party = 'server' if scene.kind == 'not_sealed' else party
-    return {'client': re.escape(scene.by), 'server': '|'.join(map(re.escape, scene.at)), 'capture': 'The capture'}.get(party, '')
+    party = 'server' if scenario.kind == 'not_sealed' else party
+    return {'client': re.escape(scenario.by), 'server': '|'.join(map(re.escape, scenario.at)), 'capture': 'The capture'}.get(party, '')
 
 
-def is_named(line, party, kind, scene, frames, world):
+def is_named(line, party, kind, scenario, frames, network):
     """Does the line say who, what, since when?"""
     frame = re.search(r'\bframes? (\d+)\b', line)
-    return (re.match(subject(party, scene), line) and re.search(kinds.KINDS[kind][1], line) and frame and int(frame[1]) in frames and
-            (kind in kinds.UNTIMED or time.strftime('%H:%M:%S', time.gmtime(world.time(int(frame[1])))) in line) and
-            (party != 'network' or any(name in line for name in scene.at)))
+    return (re.match(subject(party, scenario), line) and re.search(kinds.KINDS[kind][1], line) and frame and int(frame[1]) in frames and
+            (kind in kinds.UNTIMED or time.strftime('%H:%M:%S', time.gmtime(network.time(int(frame[1])))) in line) and
+            (party != 'network' or any(name in line for name in scenario.at)))
 
 
 @pytest.mark.parametrize('name', FAULTY)
 def test_faulty(tshark, said, name):
-    scene = FAULTY[name]
-    found = said(name, scene)
-    names, parties = kinds.KINDS[scene.kind][0], {scene.party} if isinstance(scene.party, str) else set(scene.party)
+    scenario = FAULTY[name]
+    found = said(name, scenario)
+    names, parties = kinds.KINDS[scenario.kind][0], {scenario.party} if isinstance(scenario.party, str) else set(scenario.party)
     those = [f for f in found.findings if f['kind'] in names and f['party'] in parties]
     others = {f['kind'] for f in found.findings if f not in those} - kinds.NOTES
-    assert len(those) == 1 and others <= {k for x in scene.also for k in kinds.KINDS.get(x, [[x]])[0]}, (found.lines, found.findings)
+    assert len(those) == 1 and others <= {k for x in scenario.also for k in kinds.KINDS.get(x, [[x]])[0]}, (found.lines, found.findings)
     finding = those[0]
-    assert finding['party'] in parties and finding['since']['frame'] in found.world.since, (finding, found.world.since)
-    assert scene.count is None or finding['count'] in (scene.count if isinstance(scene.count, tuple) else [scene.count]), finding
-    assert found.json['healthy'] in scene.healthy
-    assert any(scene.says in x for x in [finding['text'], *found.lines]), (scene.says, found.lines)
+    assert finding['party'] in parties and finding['since']['frame'] in found.network.since, (finding, found.network.since)
+    assert scenario.count is None or finding['count'] in (scenario.count if isinstance(scenario.count, tuple) else [scenario.count]), finding
+    assert found.json['healthy'] in scenario.healthy
+    assert any(scenario.says in x for x in [finding['text'], *found.lines]), (scenario.says, found.lines)
     line = finding['text'].partition('; ')[0] if finding['kind'] in kinds.NOTES else found.lines[0]
-    assert len(line) <= MOST and any(x == line for x in found.lines) and is_named(line, finding['party'], scene.kind, scene, found.world.since, found.world), (line, finding)
+    assert len(line) <= MOST and any(x == line for x in found.lines) and is_named(line, finding['party'], scenario.kind, scenario, found.network.since, found.network), (line, finding)
     for one in found.findings:      # those beside it, too
         if not one['filter']:       # too many to be listed
             assert one['count'] > 200
@@ -92,10 +92,10 @@ def test_faulty(tshark, said, name):
         shown = [int(n) for n, in tshark.fields(found.path, ['frame.number'], '-2', '-Y', one['filter'], *found.options)]
         assert len(shown) == one['count'] > 0 and shown[0] == one['since']['frame'], (one, shown)
         assert one['until'] is None or one['until']['frame'] == shown[-1], (one, shown)
-        assert one['since']['time'][17:23] == '%06.3f' % (found.world.capture.frames[shown[0] - 1][0] // 1000 % 60000 / 1000), one
+        assert one['since']['time'][17:23] == '%06.3f' % (found.network.capture.frames[shown[0] - 1][0] // 1000 % 60000 / 1000), one
         said_times = re.search(r' \((\d+) times\)', one['text'])
         assert not said_times or int(said_times[1]) == one['count'], one
-        clocks = [time.strftime('%H:%M:%S', time.gmtime(found.world.time(n))) for n in (shown[0], shown[-1])]
+        clocks = [time.strftime('%H:%M:%S', time.gmtime(found.network.time(n))) for n in (shown[0], shown[-1])]
         since = '%s%s, frame %d' % ('since ' * (len(shown) > 1), clocks[0], shown[0])
         both = '%s, frames %d to %d' % (' to '.join(dict.fromkeys(clocks)), shown[0], shown[-1])
         assert (since if one['until'] is None or len(shown) == 1 else both) in one['text'] or one['kind'] in ('lost', 'pipe_broken'), one
@@ -113,13 +113,13 @@ def test_packets_say_the_same(tshark, said, name):
 
 @pytest.mark.parametrize('name', HEALTHY)
 def test_healthy(said, name):
-    scene = HEALTHY[name]
-    found = said(name, scene)
+    scenario = HEALTHY[name]
+    found = said(name, scenario)
     # a packet states what is true of the past: where one does, the line does not say otherwise
-    assert bool(found.lacks) == scene.lacks and not (found.late and any('none late' in line for line in found.lines)), found.late
-    assert {f['kind'] for f in found.findings} <= kinds.NOTES and found.json['healthy'] is scene.healthy, (found.lines, found.findings)
-    monitors, sealed = len(found.json['monitors']), scene.healthy is None
-    assert monitors in scene.lines and (found.findings or len(found.lines) in (monitors + 1, monitors + sealed)), found.lines
+    assert bool(found.lacks) == scenario.lacks and not (found.late and any('none late' in line for line in found.lines)), found.late
+    assert {f['kind'] for f in found.findings} <= kinds.NOTES and found.json['healthy'] is scenario.healthy, (found.lines, found.findings)
+    monitors, sealed = len(found.json['monitors']), scenario.healthy is None
+    assert monitors in scenario.lines and (found.findings or len(found.lines) in (monitors + 1, monitors + sealed)), found.lines
     samples = sum(m['samples'] for m in found.json['monitors'])
     assert sealed or re.fullmatch('No problems found: %d monitors?, %d samples?' % (monitors, samples), found.lines[0]), found.lines
     assert not sealed or any('sealed: refusals and errors are not visible' in line for line in found.lines), found.lines
@@ -148,26 +148,26 @@ def test_who_is_late_is_counted(said, name, late):
 
 def test_an_interval_is_said_where_there_is_one(said):
     """Of pairs no time between two samples is the usual one; where a gap is long, or no interval is known, the line has the longest one."""
-    stories = {'even': tale(20), 'few': tale(8), 'some-missing': tale(8, pause(5), 8, pause(3), 8), 'in-pairs': groups(), 'late': tale(8, pause(5), 8)}
-    lines = {name: said('every-' + name, Faulty(story, '', '')).lines[-1] for name, story in stories.items()}
+    scenarios = {'even': polls(20), 'few': polls(8), 'some-missing': polls(8, pause(5), 8, pause(3), 8), 'in-pairs': groups(), 'late': polls(8, pause(5), 8)}
+    lines = {name: said('every-' + name, Faulty(play, '', '')).lines[-1] for name, play in scenarios.items()}
     assert [name for name, line in lines.items() if ' every 1.000 s' in line] == ['even', 'some-missing', 'late'], lines
     assert [name for name, line in lines.items() if 'none late' in line] == ['even'], lines
     assert [name for name, line in lines.items() if re.search(r'longest gap [0-9.]+ s, frame \d+', line)] == ['few', 'some-missing', 'in-pairs', 'late'], lines
 
 
 def test_the_date_stands_where_a_capture_has_two(said):
-    def story(w):
+    def play(w):
         w.wait(86388 - w.capture.now // 10 ** 6 % 86400)
-        tale(8, bad(takes=4.2), 8)(w)
-    line = said('midnight', Faulty(story, 'slow', 'server')).lines[0]
+        polls(8, bad(takes=4.2), 8)(w)
+    line = said('midnight', Faulty(play, 'slow', 'server')).lines[0]
     assert re.search(r' 2026-09-(29 23|30 00):\d\d:\d\d, frame \d+$', line), line
 
 
 @pytest.mark.parametrize('other', ['SRV01', 'MAIL'])
 def test_each_query_has_its_own_name_of_the_server(said, other):
     """One machine by two names, or by one: of each query the one that it was opened with."""
-    stories = tale(8, asked=lambda m, p: [ask(m)]), tale(8, server=(other, SRV01[1]))
-    found = said('names-' + other, Faulty(lambda w: [story(w) for story in stories], '', 'server'))
+    scenarios = polls(8, asked=lambda m, p: [ask(m)]), polls(8, server=(other, SRV01[1]))
+    found = said('names-' + other, Faulty(lambda w: [play(w) for play in scenarios], '', 'server'))
     assert [re.match(r'192\.0\.2\.10 to (\w+): 8 samples', line)[1] for line in found.lines[1:]] == ['SRV01', other], found.lines
 
 
@@ -180,7 +180,7 @@ def test_a_line_has_room_for_who_what_and_when(said, kind):
         frame, says = one['since']['frame'], '|'.join(says for names, says in kinds.KINDS.values() if one['kind'] in names)
         line = next(x for x in found.lines if one['text'].startswith(x))
         assert len(line) <= MOST and re.search(r'\bframes? %d\b' % frame, line) and re.search(says, line), (line, one)
-        assert one['kind'] in kinds.UNTIMED or time.strftime('%H:%M:%S', time.gmtime(found.world.time(frame))) in line, line
+        assert one['kind'] in kinds.UNTIMED or time.strftime('%H:%M:%S', time.gmtime(found.network.time(frame))) in line, line
         assert one['party'] == 'capture' or any(name[:14] in line for name in (FAR['server'][0], FAR['client'])), line
 
 
