@@ -29,6 +29,7 @@ typedef struct sample_arena {
 /* All tables together: clients that open a query for two samples would keep two each. Two always stay, for one result. */
 #define MOST_TABLES 64
 #define MOST_TABLE_BYTES (16 << 20)
+#define TABLES_OF_SERIES 2
 
 /* Samples whose tables were read last, that of the oldest table first. */
 static GQueue tables = G_QUEUE_INIT;
@@ -65,9 +66,18 @@ static void discard_table(state_sample *sample, wmem_allocator_t *pool)
     sample->table = NULL;
 }
 
-/* Keeps a table as its sample's. Changes: the oldest tables beyond the limits are discarded, with `pool`. */
+/* Keeps a table as its sample's. Changes: the third-newest of the series, and the oldest of all beyond the limits, are discarded, with `pool`. */
 static void keep_table(state_sample *sample, perf_table *table, wmem_allocator_t *pool)
 {
+    unsigned others = 0;
+
+    for (GList *at = tables.tail, *before; at; at = before) {
+        state_sample *other = at->data;
+        before = at->prev;
+        if (other->series == sample->series && ++others == TABLES_OF_SERIES) {
+            discard_table(other, pool);
+        }
+    }
     sample->table = table;
     g_queue_push_tail(&tables, sample);
     while (tables.length > MOST_TABLES || (tables.length > 2 && count_table_bytes() > MOST_TABLE_BYTES)) {
