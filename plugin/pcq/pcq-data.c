@@ -103,16 +103,20 @@ static proto_item *pcq_show_header(value_tree *view)
 }
 
 /* Returns "\Set(instance)\Counter" of the stream's block with its mark; NULL: it is not known. */
-static const char *format_block_path(const value_stream *stream)
+static const char *format_block_path(value_stream *stream)
 {
-    bool is_assumed;
+    const perf_identifier *identifier = stream->identifier;
 
-    if (stream->identifier == NULL) {
+    if (identifier == NULL) {
         return NULL;
     }
-    const char *path = value_format_identifier_path(stream->pool, stream->response.server, /* computer */ NULL,
-                                                    stream->identifier, &is_assumed);
-    return text_marked(stream->pool, path, is_assumed || stream->assumed == ASSUMED_COUNTER);
+    const value_column *counter = identifier->counter_id != PERF_NO_ID ? value_stream_enter_column(stream, 0) : NULL;
+    const char *set = value_stream_set(stream), *instance = stream->is_single ? NULL : identifier->instance;
+    bool is_assumed = stream->assumed == ASSUMED_COUNTER || stream->is_set_assumed || (counter && counter->assumed);
+
+    return text_marked(
+        stream->pool, value_join_path(stream->pool, /* computer */ NULL, set, instance, counter ? counter->label : "*"),
+        is_assumed);
 }
 
 /* Returns "no data now (ERROR_NO_DATA)" for a Win32 error, its name alone if no meaning of it is known. */

@@ -395,9 +395,8 @@ const char *value_stream_instance(value_stream *stream)
     return stream->instance_label;
 }
 
-/* Returns "\\SRV\Set(instance)\Counter" of its parts. `computer`, `instance`: NULL: none. */
-static char *join_path(wmem_allocator_t *pool, const char *computer, const char *set, const char *instance,
-                       const char *counter)
+char *value_join_path(wmem_allocator_t *pool, const char *computer, const char *set, const char *instance,
+                      const char *counter)
 {
     return wmem_strconcat(pool, computer ? "\\\\" : "", computer ? computer : "", "\\", set, instance ? "(" : "",
                           instance ? instance : "", instance ? ")" : "", "\\", counter, NULL);
@@ -413,7 +412,8 @@ const char *value_stream_path(value_stream *stream)
     if (stream->prefix_row != stream->at.row) {
         const char *instance = value_stream_instance(stream);
         wmem_strbuf_truncate(stream->path, 0);
-        wmem_strbuf_append(stream->path, join_path(stream->pool, stream->computer, stream->set_label, instance, ""));
+        wmem_strbuf_append(stream->path,
+                           value_join_path(stream->pool, stream->computer, stream->set_label, instance, ""));
         stream->prefix_size = wmem_strbuf_get_len(stream->path);
         stream->prefix_row = stream->at.row;
     }
@@ -528,5 +528,5 @@ char *value_format_identifier_path(wmem_allocator_t *pool, const state_server *s
         label = metadata_format_name(pool, &key, counter.entry);
     }
     *is_assumed = set.is_assumed || counter.is_assumed;
-    return join_path(pool, computer, set_label, is_single ? NULL : identifier->instance, label);
+    return value_join_path(pool, computer, set_label, is_single ? NULL : identifier->instance, label);
 }

@@ -250,6 +250,10 @@ struct value_ops {
 
 /* --- Identifiers of PerflibV2 ------------------------------------------------------------------------------------- */
 
+/* Returns "\\SRV\Set(instance)\Counter" of its parts. `computer`, `instance`: NULL: none. */
+char *value_join_path(wmem_allocator_t *pool, const char *computer, const char *set, const char *instance,
+                      const char *counter);
+
 /* Returns what an identifier asks for, as a path: "\\SRV\Set(instance)\Counter", without the computer if that is NULL; "*" for all
  * counters. `is_assumed`: the name of the counterset or of the counter is. */
 char *value_format_identifier_path(wmem_allocator_t *pool, const state_server *server, const char *computer,
