@@ -135,7 +135,7 @@ static bool parse_text(char *text)
     char *plain = g_strcompress(text);
     bool is_text = *plain && g_utf8_validate(plain, -1, NULL);
 
-    strcpy(text, plain); /* not longer: an escape is a character */
+    g_strlcpy(text, plain, strlen(text) + 1); /* not longer: an escape is a character */
     g_free(plain);
     return is_text;
 }

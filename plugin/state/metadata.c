@@ -37,6 +37,9 @@ typedef struct {
 static wmem_map_t *subjects; /* metadata_subject, as its own key; emptied with the file */
 static wmem_map_t *builtin;  /* the same of the built-in list, which stays */
 
+/* Found last: name and type of a counter are looked up one after the other. NULL: none, or its file was closed. */
+static metadata_subject *newest_subject;
+
 /* A packet chooses the key alone, so that alone needs a keyed hash. */
 static unsigned subject_hash(const void *key)
 {
@@ -55,7 +58,12 @@ static gboolean subject_equal(const void *a, const void *b)
 /* Returns all that an owner has of a key, NULL: nothing. `owner`: as in subject_key. */
 static metadata_subject *find_subject(const void *owner, const metadata_key *key)
 {
-    return wmem_map_lookup(owner ? subjects : builtin, &(subject_key){owner, *key});
+    const subject_key wanted = {owner, *key};
+
+    if (newest_subject == NULL || !subject_equal(newest_subject, &wanted)) {
+        newest_subject = wmem_map_lookup(owner ? subjects : builtin, &wanted);
+    }
+    return newest_subject;
 }
 
 /* Returns the memory for what an owner has: the file's, but the program's for the built-in list. */
@@ -339,8 +347,15 @@ unsigned metadata_foreach(metadata_visitor visit, void *user)
     return assumed;
 }
 
+/* Forgets what ends with the file. */
+static void forget_newest_subject(void)
+{
+    newest_subject = NULL;
+}
+
 void metadata_register(void)
 {
+    register_cleanup_routine(forget_newest_subject);
     builtin = wmem_map_new(wmem_epan_scope(), subject_hash, subject_equal);
     subjects = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), subject_hash, subject_equal);
 }

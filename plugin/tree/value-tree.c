@@ -81,7 +81,7 @@ static const value_string type_display_vals[] = {PERF_DISPLAYS(BIT_ROW){0, NULL}
 /* Fields of the bits. The meaning of the subtype depends on the kind. */
 #define NUM_BITS 9
 #define SUBTYPE 2
-static int hf_bits[NUM_BITS];
+static int bit_fields[NUM_BITS];
 
 uint32_t value_tree_read_type(buffer_cursor *cursor, int hf)
 {
@@ -90,7 +90,7 @@ uint32_t value_tree_read_type(buffer_cursor *cursor, int hf)
     proto_tree *tree = proto_item_add_subtree(cursor->item, ett_counter_type);
 
     for (unsigned i = 0; tree && i < NUM_BITS; i++) {
-        proto_item *item = proto_tree_add_item(tree, hf_bits[i], cursor->tvb, offset, 4, cursor->encoding);
+        proto_item *item = proto_tree_add_item(tree, bit_fields[i], cursor->tvb, offset, 4, cursor->encoding);
         if (i == SUBTYPE) {
             proto_item_append_text(item, " (%s)", subtype ? subtype : "unknown");
         }
@@ -146,23 +146,23 @@ void value_fields_register(int proto, const value_tree_ops *ops)
                     "The sample that values are calculated from together with this one"),
         FIELD(hf_interval, "Interval", "pcq.sample.interval", FT_DOUBLE, BASE_NONE, NULL,
               "Seconds since the previous sample, by the server's clock"),
-        FIELD_MASKED(hf_bits[0], "Size", "pcq.counter.type.size", FT_UINT32, BASE_DEC, VALS(type_size_vals),
+        FIELD_MASKED(bit_fields[0], "Size", "pcq.counter.type.size", FT_UINT32, BASE_DEC, VALS(type_size_vals),
                      PERF_SIZE_MASK, "Bytes of a value"),
-        FIELD_MASKED(hf_bits[1], "Kind", "pcq.counter.type.kind", FT_UINT32, BASE_DEC, VALS(type_kind_vals),
+        FIELD_MASKED(bit_fields[1], "Kind", "pcq.counter.type.kind", FT_UINT32, BASE_DEC, VALS(type_kind_vals),
                      PERF_KIND_MASK, "Number, counter, text or nothing"),
-        FIELD_MASKED(hf_bits[SUBTYPE], "Subtype", "pcq.counter.type.subtype", FT_UINT32, BASE_DEC, NULL,
+        FIELD_MASKED(bit_fields[SUBTYPE], "Subtype", "pcq.counter.type.subtype", FT_UINT32, BASE_DEC, NULL,
                      PERF_SUBTYPE_MASK, "Its meaning depends on the kind"),
-        FIELD_MASKED(hf_bits[3], "Timer", "pcq.counter.type.timer", FT_UINT32, BASE_DEC, VALS(type_timer_vals),
+        FIELD_MASKED(bit_fields[3], "Timer", "pcq.counter.type.timer", FT_UINT32, BASE_DEC, VALS(type_timer_vals),
                      PERF_TIMER_MASK, "Time base"),
-        FIELD_MASKED(hf_bits[4], "Delta", "pcq.counter.type.delta", FT_BOOLEAN, 32, NULL, PERF_DELTA_COUNTER,
+        FIELD_MASKED(bit_fields[4], "Delta", "pcq.counter.type.delta", FT_BOOLEAN, 32, NULL, PERF_DELTA_COUNTER,
                      "PERF_DELTA_COUNTER: the difference of two samples"),
-        FIELD_MASKED(hf_bits[5], "Delta base", "pcq.counter.type.delta_base", FT_BOOLEAN, 32, NULL, PERF_DELTA_BASE,
+        FIELD_MASKED(bit_fields[5], "Delta base", "pcq.counter.type.delta_base", FT_BOOLEAN, 32, NULL, PERF_DELTA_BASE,
                      "PERF_DELTA_BASE: the base is a difference too"),
-        FIELD_MASKED(hf_bits[6], "Inverse", "pcq.counter.type.inverse", FT_BOOLEAN, 32, NULL, PERF_INVERSE,
+        FIELD_MASKED(bit_fields[6], "Inverse", "pcq.counter.type.inverse", FT_BOOLEAN, 32, NULL, PERF_INVERSE,
                      "PERF_INVERSE_COUNTER: 1 minus the result"),
-        FIELD_MASKED(hf_bits[7], "Multi", "pcq.counter.type.multi", FT_BOOLEAN, 32, NULL, PERF_MULTI,
+        FIELD_MASKED(bit_fields[7], "Multi", "pcq.counter.type.multi", FT_BOOLEAN, 32, NULL, PERF_MULTI,
                      "PERF_MULTI_COUNTER: divided by a second value"),
-        FIELD_MASKED(hf_bits[8], "Display", "pcq.counter.type.display", FT_UINT32, BASE_DEC, VALS(type_display_vals),
+        FIELD_MASKED(bit_fields[8], "Display", "pcq.counter.type.display", FT_UINT32, BASE_DEC, VALS(type_display_vals),
                      PERF_DISPLAY_MASK, "Suffix"),
     };
 
@@ -184,7 +184,7 @@ static bool are_structures_referenced(const value_tree *view)
         }
     }
     return fields_any_referenced(view->tree, shared, array_length(shared)) ||
-           fields_any_referenced(view->tree, hf_bits, NUM_BITS) || expert_report_is_wanted(view->report, view->tree);
+           fields_any_referenced(view->tree, bit_fields, NUM_BITS) || expert_report_is_wanted(view->report, view->tree);
 }
 
 /* Determines which fields a filter, a column or the visible tree references; without a tree expert infos alone can be. */

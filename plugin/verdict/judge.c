@@ -32,7 +32,7 @@ static bool is_ended_by_server(const verdict_connection *connection)
 
 /* --- Calls -------------------------------------------------------------------------------------------------------- */
 
-/* What is wrong with a call. */
+/* Kind of failure of a call. */
 typedef enum {
     WRONG_NOTHING,
     WRONG_SILENT,     /* the server does not answer */

@@ -139,7 +139,7 @@ static const outcome_row outcomes[] = {
 };
 
 /* Returns NULL for an outcome that has no row. */
-static const outcome_row *find_outcome(uint32_t number)
+static const outcome_row *find_outcome_row(uint32_t number)
 {
     for (unsigned i = 0; i < G_N_ELEMENTS(outcomes); i++) {
         if (outcomes[i].number == number) {
@@ -704,7 +704,7 @@ static tap_packet_status steps_see_fields(void *data _U_, packet_info *pinfo, ep
     verdict_connection *connection = find_packet_connection(pinfo, NULL);
     uint32_t error = OUTCOME_KERBEROS + find_number(edt, SEEN_KERBEROS_ERROR);
 
-    if (pinfo->srcport == PORT_KERBEROS && error > OUTCOME_KERBEROS && find_outcome(error)) {
+    if (pinfo->srcport == PORT_KERBEROS && error > OUTCOME_KERBEROS && find_outcome_row(error)) {
         verdict_peers *peers = find_or_create_peers(pinfo, false);
         peers->asker->asker_refused = now.frame;
         note_failure(&peers->failure, NULL, STEP_LOGON, error, NULL, now);
@@ -821,7 +821,7 @@ static void add_failure(wmem_allocator_t *pool, const verdict_peers *peers, cons
     bool is_status = failure->outcome >> 30 == 3;
     const char *status = is_status ? wmem_strdup_printf(pool, "STATUS 0x%08x", failure->outcome) : "";
     const outcome_row other = {.kind = OF_STEP, .party = PARTY_SERVER, .meaning = status};
-    const outcome_row *found = find_outcome(failure->outcome), *row = found ? found : &other;
+    const outcome_row *found = find_outcome_row(failure->outcome), *row = found ? found : &other;
     bool is_client = step == STEP_LOGON && row->party == PARTY_CLIENT;
     const char *fails = is_client ? "$C cannot log on to $S" : step_rows[step].fails, *does = "";
     verdict_kind kind = step == STEP_PIPE && row->kind != OF_STEP ? row->kind : step_rows[step].kind;
@@ -870,14 +870,12 @@ void steps_find_unread(wmem_allocator_t *pool, const verdict_peers *peers, bool 
     bool is_one_way = peers->has_messages && steps_is_one_way(peers->one_way);
     bool is_cut = peers->has_messages && peers->cut.frames && !is_one_way;
     bool is_swapped = peers->has_messages && peers->swapped.frames && !is_cut && !is_one_way;
-    verdict_evidence shown = is_one_way   ? (verdict_evidence){.pool = pool}
-                             : is_cut     ? peers->cut
-                             : is_swapped ? peers->swapped
-                                          : peers->unbound;
+    verdict_evidence shown = is_cut ? peers->cut : is_swapped ? peers->swapped : peers->unbound;
 
     shown.pool = pool;
     shown.is_unread = true;
     if (is_one_way) {
+        shown = (verdict_evidence){.pool = pool, .is_unread = true};
         evidence_add(&shown, peers->one_way->begin.frame, peers->one_way->begin.time);
     }
     if (is_one_way || !has_calls) {
