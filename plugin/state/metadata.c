@@ -58,10 +58,10 @@ static gboolean subject_equal(const void *a, const void *b)
 /* Returns all that an owner has of a key, NULL: nothing. `owner`: as in subject_key. */
 static metadata_subject *find_subject(const void *owner, const metadata_key *key)
 {
-    const subject_key wanted = {owner, *key};
+    const subject_key *newest = newest_subject ? &newest_subject->key : NULL;
 
-    if (newest_subject == NULL || !subject_equal(newest_subject, &wanted)) {
-        newest_subject = wmem_map_lookup(owner ? subjects : builtin, &wanted);
+    if (newest == NULL || newest->owner != owner || memcmp(&newest->key, key, sizeof *key) != 0) {
+        newest_subject = wmem_map_lookup(owner ? subjects : builtin, &(subject_key){owner, *key});
     }
     return newest_subject;
 }

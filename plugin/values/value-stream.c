@@ -286,6 +286,14 @@ static void find_operands(value_stream *stream)
     }
 }
 
+/* True if the counter's result is divided by a time. */
+static bool is_per_time(const value_column *counter)
+{
+    perf_operand per = perf_formulas[counter->type->formula].denominator;
+
+    return per == PERF_OPERAND_TICKS || per == PERF_OPERAND_100NS;
+}
+
 perf_result value_stream_result(value_stream *stream)
 {
     const value_column *counter = stream->at.counter;
@@ -298,12 +306,10 @@ perf_result value_stream_result(value_stream *stream)
     bool has_previous = found->why_not == PERF_NO_RESULT_OK;
     perf_result result =
         perf_calculate(counter->type, &found->current, has_previous ? &found->previous : NULL, found->why_not);
-    perf_operand per = perf_formulas[counter->type->formula].denominator;
-    bool is_per_time = per == PERF_OPERAND_TICKS || per == PERF_OPERAND_100NS;
     if (result.none == PERF_NO_RESULT_OK) {
-        result.none = !stream->group->is_sound                  ? PERF_NO_RESULT_NOT_COMPARABLE
-                      : stream->do_clocks_differ && is_per_time ? PERF_NO_RESULT_CLOCKS_DIFFER
-                                                                : PERF_NO_RESULT_OK;
+        result.none = !stream->group->is_sound                           ? PERF_NO_RESULT_NOT_COMPARABLE
+                      : stream->do_clocks_differ && is_per_time(counter) ? PERF_NO_RESULT_CLOCKS_DIFFER
+                                                                         : PERF_NO_RESULT_OK;
     } else if (perf_is_reset(result.none)) { /* a sum goes backwards when an instance of it ends */
         const char *instance = value_stream_instance(stream);
         bool is_sum = instance && g_regex_match_simple("(^|[,/ ])(_Total|_Global_)$", instance, (GRegexCompileFlags)0,
