@@ -247,25 +247,34 @@ static bool is_assumed(const state_server *server, const metadata_key *key, cons
     return found->entry->is_assumed || found->disputed_in != 0 || is_shared_title(server, key, found);
 }
 
-metadata_result metadata_lookup(const state_server *server, metadata_key key, metadata_kind kind)
+/* Finds an entry that the server did not send, or a name that it sent in another language. Changes: `found`. */
+static void find_elsewhere(const state_server *server, const metadata_key *key, metadata_kind kind,
+                           metadata_result *found)
 {
-    const metadata_subject *subject = find_subject(server, &key);
-    metadata_result found = find_sent(subject, kind);
     bool may_be_local = kind == METADATA_ENGLISH;
 
-    if (found.entry == NULL && may_be_local) {
-        found = find_sent(subject, METADATA_LOCAL);
+    if (may_be_local) {
+        *found = find_sent(find_subject(server, key), METADATA_LOCAL);
     }
+    if (found->entry == NULL) {
+        found->source = METADATA_FILE;
+        found->entry = find_in_file(server, key, kind);
+    }
+    if (found->entry == NULL && may_be_local) {
+        found->entry = find_in_file(server, key, METADATA_LOCAL);
+    }
+    if (found->entry == NULL) {
+        found->entry = find_builtin(server, key, kind);
+        found->source = found->entry ? METADATA_BUILTIN : METADATA_UNKNOWN;
+    }
+}
+
+metadata_result metadata_lookup(const state_server *server, metadata_key key, metadata_kind kind)
+{
+    metadata_result found = find_sent(find_subject(server, &key), kind);
+
     if (found.entry == NULL) {
-        found.source = METADATA_FILE;
-        found.entry = find_in_file(server, &key, kind);
-    }
-    if (found.entry == NULL && may_be_local) {
-        found.entry = find_in_file(server, &key, METADATA_LOCAL);
-    }
-    if (found.entry == NULL) {
-        found.entry = find_builtin(server, &key, kind);
-        found.source = found.entry ? METADATA_BUILTIN : METADATA_UNKNOWN;
+        find_elsewhere(server, &key, kind, &found);
     }
     found.is_assumed = found.entry && is_assumed(server, &key, &found);
     return found;
