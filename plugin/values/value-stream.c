@@ -139,7 +139,8 @@ value_column *value_stream_enter_column(value_stream *stream, uint32_t number)
     return column;
 }
 
-const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint32_t column)
+/* As value_stream_go_to(), for the loop over values. */
+static inline const counter_value *read_value_at(value_stream *stream, uint32_t row, uint32_t column)
 {
     const perf_table *table = stream->now.table;
     counter_value *at = &stream->at;
@@ -159,6 +160,11 @@ const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint
     return at;
 }
 
+const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint32_t column)
+{
+    return read_value_at(stream, row, column);
+}
+
 const counter_value *value_stream_next_in_group(value_stream *stream)
 {
     const perf_group *group = stream->group;
@@ -172,7 +178,7 @@ const counter_value *value_stream_next_in_group(value_stream *stream)
         if (row >= group->rows || group->columns == 0) {
             return NULL;
         }
-        if (value_stream_go_to(stream, row, column)) {
+        if (read_value_at(stream, row, column)) {
             return &stream->at;
         }
     }
