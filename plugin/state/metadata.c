@@ -60,7 +60,8 @@ static metadata_subject *find_subject(const void *owner, const metadata_key *key
 {
     const subject_key *newest = newest_subject ? &newest_subject->key : NULL;
 
-    if (newest == NULL || newest->owner != owner || memcmp(&newest->key, key, sizeof *key) != 0) {
+    if (newest == NULL || newest->owner != owner || newest->key.id != key->id ||
+        memcmp(newest->key.guid, key->guid, sizeof key->guid) != 0) {
         newest_subject = wmem_map_lookup(owner ? subjects : builtin, &(subject_key){owner, *key});
     }
     return newest_subject;
