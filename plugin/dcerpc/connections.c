@@ -229,7 +229,8 @@ static void add_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_he
     }
 }
 
-/* Adds the answer to a bind or alter_context: forgets contexts that are refused, keeps the answer to a call "Bind", failed if all are. */
+/* Adds the answer to a bind or alter_context: forgets contexts that are refused, keeps the first answer to a call "Bind", failed if each context of
+ * a followed interface is refused (a bind_nak refuses all; not captured: accepted). Changes: `is_binding`. */
 static void add_bind_answer(rpc_connection *connection, packet_info *pinfo, tvbuff_t *tvb, int offset,
                             const rpc_header *header)
 {
@@ -302,10 +303,12 @@ static void add_map_request(packet_info *pinfo, tvbuff_t *tvb, int offset, int e
     }
 }
 
-/* Keeps the answer to a call "Map": it failed if its last bytes are no 0, or by a fault. Needs: `is_mapping`. */
-static void add_map_answer(packet_info *pinfo, tvbuff_t *tvb, int offset, int end, const rpc_header *header)
+/* Keeps a fragment of the endpoint mapper's answer, of a call "Map": failed by a fault, or if its status, the last 4 bytes, is not 0. Too short or
+ * cut: not failed. Needs: `is_mapping`. */
+static void add_mapper_answer(packet_info *pinfo, tvbuff_t *tvb, int offset, int end, const rpc_header *header)
 {
-    bool is_fault = header->type == PDU_FAULT, is_read = end - offset >= RPC_HEADER_SIZE + HANDLE_IN_MAPPED + 4;
+    bool is_fault = header->type == PDU_FAULT, is_whole = end - offset == RPC_HEADER_SIZE + header->stub_size;
+    bool is_read = is_whole && header->stub_size >= HANDLE_IN_MAPPED + 4;
 
     keep_setup_call(
         pinfo, header,
@@ -409,7 +412,7 @@ bool rpc_connection_add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc
     if (pending->interface == RPC_MAPPER && is_request) {
         add_map_request(pinfo, tvb, at, end, header, pending);
     } else if (pending->is_mapping) {
-        add_map_answer(pinfo, tvb, at, end, header);
+        add_mapper_answer(pinfo, tvb, at, end, header);
     } else if (header->is_last) {
         unread(pinfo, connection, pending, header, tvb, at);
     }

@@ -225,6 +225,13 @@ def stuck(command=None, ends=None, smb=True):
     return rung
 
 
+def mapper_answer_cut(w):
+    """What stands at its captured end is no status."""
+    number = ask_mapper(w.capture, SRV01[1], client_port=w.port())
+    w.capture.snap(number, 54 + 24 + 60)
+    w.since.append(number)
+
+
 def mapper_faults(w, server):
     with w.culprit():
         ask_mapper(w.capture, server[1], fault=5, client_port=w.port())
@@ -642,6 +649,7 @@ CAPTURE = {
     'cut-of-one-client': Faulty(one_of_two_cut, 'cut', 'capture', by=OTHER, healthy=(None,)),
     'cut-while-counters-are-added': Faulty(cut_while_added, 'cut', 'capture', also=('assumed',)),
     'cut-smb': Faulty(and_then(polls(8, logs_on_again, 8, mode='smb'), snapped(300)), 'cut', 'capture'),
+    'cut-mapper-answer': Faulty(mapper_answer_cut, 'cut', 'capture', 1, healthy=(None,)),
     'cut-all': Faulty(and_then(polls(8), snapped(96)), 'cut', 'capture', healthy=(None,)),
     'mapper-faults-without-winreg': Faulty(beside(mapper_faults), 'bind_refused', 'server', 1, at=SRV02, options=('--disable-protocol', 'winreg')),
     'requests-alone': Faulty(and_then(beside(RUNGS['syn-refused'][0]), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
