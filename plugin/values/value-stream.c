@@ -139,8 +139,7 @@ value_column *value_stream_enter_column(value_stream *stream, uint32_t number)
     return column;
 }
 
-/* As value_stream_go_to(), for the loop over values. */
-static inline const counter_value *read_value_at(value_stream *stream, uint32_t row, uint32_t column)
+const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint32_t column)
 {
     const perf_table *table = stream->now.table;
     counter_value *at = &stream->at;
@@ -160,11 +159,6 @@ static inline const counter_value *read_value_at(value_stream *stream, uint32_t 
     return at;
 }
 
-const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint32_t column)
-{
-    return read_value_at(stream, row, column);
-}
-
 const counter_value *value_stream_next_in_group(value_stream *stream)
 {
     const perf_group *group = stream->group;
@@ -178,7 +172,7 @@ const counter_value *value_stream_next_in_group(value_stream *stream)
         if (row >= group->rows || group->columns == 0) {
             return NULL;
         }
-        if (read_value_at(stream, row, column)) {
+        if (value_stream_go_to(stream, row, column)) {
             return &stream->at;
         }
     }
@@ -292,6 +286,17 @@ static void find_operands(value_stream *stream)
     }
 }
 
+/* True if the last part of a name is "_Total" or "_Global_", as in "0,_Total" and "WMI/_Total". `instance`: NULL: there is none. */
+static bool is_sum(const char *instance)
+{
+    const char *name = instance ? instance : "", *part = name + strlen(name);
+
+    while (part > name && strchr(",/ ", part[-1]) == NULL) {
+        part--;
+    }
+    return strcmp(part, "_Total") == 0 || strcmp(part, "_Global_") == 0;
+}
+
 /* True if the counter's result is divided by a time. */
 static bool is_per_time(const value_column *counter)
 {
@@ -317,10 +322,7 @@ perf_result value_stream_result(value_stream *stream)
                       : stream->do_clocks_differ && is_per_time(counter) ? PERF_NO_RESULT_CLOCKS_DIFFER
                                                                          : PERF_NO_RESULT_OK;
     } else if (perf_is_reset(result.none)) { /* a sum goes backwards when an instance of it ends */
-        const char *instance = value_stream_instance(stream);
-        bool is_sum = instance && g_regex_match_simple("(^|[,/ ])(_Total|_Global_)$", instance, (GRegexCompileFlags)0,
-                                                       (GRegexMatchFlags)0);
-        result.none = is_sum ? PERF_NO_RESULT_SUM_BACKWARDS : result.none;
+        result.none = is_sum(value_stream_instance(stream)) ? PERF_NO_RESULT_SUM_BACKWARDS : result.none;
     } else if (stream->response.ops->is_block &&
                (result.none == PERF_NO_RESULT_NO_TIME || result.none == PERF_NO_RESULT_NO_FREQ)) {
         result.none = PERF_NO_RESULT_NO_CLOCK; /* both are the object's */
