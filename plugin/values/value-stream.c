@@ -332,13 +332,19 @@ perf_result value_stream_result(value_stream *stream)
 
 /* --- Doubt -------------------------------------------------------------------------------------------------------- */
 
-/* True if the row's own name, as it was sent, has a "#" and ends in a digit, like "x#1". Bytes of 0 are halves of UTF-16. */
+/* True if the row's own name, as it was sent, ends in "#" and digits, like "x#1". Bytes of 0 are halves of UTF-16. */
 static bool is_numbered_name(const perf_table *table, const perf_group *group, uint32_t row)
 {
-    uint32_t size, at = perf_table_name(table, group, row, &size);
-    const uint8_t *name = table->data + at;
+    uint32_t size, digits = 0, at = perf_table_name(table, group, row, &size);
 
-    return size > 1 && (g_ascii_isdigit(name[size - 1]) || g_ascii_isdigit(name[size - 2])) && memchr(name, '#', size);
+    for (; size > 0; size--) {
+        uint8_t byte = table->data[at + size - 1];
+        if (byte != 0 && !g_ascii_isdigit(byte)) {
+            return digits > 0 && byte == '#';
+        }
+        digits += byte != 0;
+    }
+    return false;
 }
 
 /* True if any name in the group is numbered. Changes: the result is kept for the group. */
@@ -366,8 +372,8 @@ static bool is_row_assumed(value_stream *stream)
         stream->is_row_assumed = false;
         if (group->has_instances && row < group->rows) {
             const perf_row_name name = perf_table_row_name(table, group, row);
-            bool has_number = name.ordinal > 0 || is_numbered_name(table, group, row);
-            stream->is_row_assumed = name.lacks_parent || (has_number && perf_table_repeats_names(table, group) &&
+            stream->is_row_assumed = name.lacks_parent || (perf_table_repeats_names(table, group) &&
+                                                           (name.ordinal > 0 || is_numbered_name(table, group, row)) &&
                                                            has_numbered_names(stream));
         }
     }
