@@ -164,7 +164,8 @@ bool rpc_pdu_report_garbled(rpc_pdu *pdu, ndr_first first)
     return pdu->is_garbled;
 }
 
-double rpc_pdu_get_seconds(const rpc_pdu *pdu)
+/* Returns the seconds from the request to this response, negative: not known. */
+static double seconds_since_request(const rpc_pdu *pdu)
 {
     const dcerpc_call_value *known = pdu->di->call_data;
     bool is_known = !pdu->is_request && known->req_frame != 0 && !nstime_is_zero(&known->req_time);
@@ -325,7 +326,7 @@ state_sample *rpc_pdu_learn_sample(rpc_pdu *pdu, state_handle *handle, const cha
         return NULL;
     }
     state_sample *sample = sample_keep(series, table, reported, pdu->pool, pdu->pinfo->num);
-    sample->late = sample_add_response(&series->timing, rpc_pdu_get_seconds(pdu), /* has_data */ true);
+    sample->late = sample_add_response(&series->timing, seconds_since_request(pdu), /* has_data */ true);
     pdu->call->sample = sample;
     return sample;
 }
@@ -418,7 +419,7 @@ void rpc_pdu_add_timing(const rpc_pdu *pdu, state_handle *handle, const char *qu
     if (pdu->is_request) {
         timing_add_request(&sample_series_find_or_create(handle, question)->timing, nstime_to_sec(&pdu->pinfo->abs_ts));
     } else if (pdu->call->sample == NULL) {
-        sample_add_response(&sample_series_find_or_create(handle, question)->timing, rpc_pdu_get_seconds(pdu),
+        sample_add_response(&sample_series_find_or_create(handle, question)->timing, seconds_since_request(pdu),
                             /* has_data */ false);
     }
 }
@@ -431,7 +432,7 @@ void rpc_pdu_tap(rpc_pdu *pdu, const state_handle *handle)
     tapped->is_repeated = is_repeated(pdu);
     tapped->is_damaged |= pdu->report.damaged;
     tapped->request_frame = pdu->di->call_data->req_frame;
-    tapped->seconds = rpc_pdu_get_seconds(pdu);
+    tapped->seconds = seconds_since_request(pdu);
     tapped->server = pdu->server;
     tapped->does_not_seal = rpc_connection_is_unsealed(pdu->call->connection);
     tapped->handle = handle;

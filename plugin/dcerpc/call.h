@@ -101,9 +101,6 @@ bool rpc_pdu_report_garbled(rpc_pdu *pdu, ndr_first first);
 /* True if what the PDU says may be kept: the call's first request or response, on the first pass, well-formed and complete as far as it was read. */
 bool rpc_pdu_may_learn(const rpc_pdu *pdu);
 
-/* Returns the seconds from the request to this response, negative: not known. */
-double rpc_pdu_get_seconds(const rpc_pdu *pdu);
-
 /* Add text to the Info column: first that the stub is malformed, then subjects, and, if the stub is not short, details. */
 #define info_add_subject(pdu, ...) rpc_pdu_append(pdu, (pdu)->about, __VA_ARGS__)
 #define info_add_detail(pdu, ...) rpc_pdu_append(pdu, (pdu)->info, __VA_ARGS__)

@@ -84,15 +84,13 @@ typedef struct {
 typedef struct rpc_connection {
     uint64_t pipe; /* Wireshark's number of the named pipe, 0: none */
     state_server *server;
-    wmem_map_t *contexts;  /* context id -> interface and transfer syntax */
-    wmem_array_t *offered; /* uint16_t: contexts of the latest bind, in its order */
-    bool is_binding;       /* the latest bind is not answered yet */
-    uint8_t auth_level;    /* of the client's latest PDU with a token, 0: none */
-    uint32_t
-        unread_change;   /* frame of the latest ValidateCounters that could not be read, of whichever query; 0: none */
-    wmem_map_t *pending; /* call id -> rpc_pending_call */
-    wmem_map_t
-        *handed; /* call id and direction -> rpc_call, from when an operation is handed it until its header is read */
+    wmem_map_t *contexts;   /* context id -> interface and transfer syntax */
+    wmem_array_t *offered;  /* uint16_t: contexts of the latest bind, in its order */
+    bool is_binding;        /* the latest bind is not answered yet */
+    uint8_t auth_level;     /* of the client's latest PDU with a token, 0: none */
+    uint32_t unread_change; /* frame of the latest ValidateCounters of any query that could not be read; 0: none */
+    wmem_map_t *pending;    /* call id -> rpc_pending_call */
+    wmem_map_t *handed; /* call id and direction -> rpc_call that an operation was handed; until its header is read */
     void *sealed_query; /* sealed_query of transport.c; NULL: no sealed call yet */
 } rpc_connection;
 

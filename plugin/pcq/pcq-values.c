@@ -180,9 +180,7 @@ static void pcq_look_up_column(value_stream *stream, value_column *column)
         column->is_text = column->type && column->type->kind == PERF_KIND_TEXT;
     }
     column->label = named.entry && column->id != PERF_NO_ID ? named.entry->name : NULL;
-    if (stream->set_label == NULL) {
-        value_stream_set(stream); /* is_set_assumed */
-    }
+    value_stream_set(stream); /* is_set_assumed */
     column->assumed = known.is_assumed || named.is_assumed || stream->is_set_assumed ? ASSUMED_NAME : ASSUMED_NONE;
 }
 

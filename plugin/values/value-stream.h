@@ -93,9 +93,8 @@ typedef struct {
     uint32_t size; /* bytes */
     value_column *counter;
     bool is_failed; /* in front of the first value of a block with an error in place of values: stream->group->status */
-    bool
-        is_empty; /* of a well-formed block without any; of both `at` stands for their counter, so that they have a path */
-    perf_raw raw; /* the number; size 0: a text, or neither 4 nor 8 bytes */
+    bool is_empty;  /* of a well-formed block without any. Of both `at` stands for their counter: they have a path */
+    perf_raw raw;   /* the number; size 0: a text, or neither 4 nor 8 bytes */
 } counter_value;
 
 /* Operands of a value's formula, found by value_stream_result(). Others are what they were of a value
