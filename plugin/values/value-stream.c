@@ -372,8 +372,8 @@ static bool is_row_assumed(value_stream *stream)
         stream->is_row_assumed = false;
         if (group->has_instances && row < group->rows) {
             const perf_row_name name = perf_table_row_name(table, group, row);
-            stream->is_row_assumed = name.lacks_parent || (perf_table_repeats_names(table, group) &&
-                                                           (name.ordinal > 0 || is_numbered_name(table, group, row)) &&
+            bool has_number = name.ordinal > 0 || is_numbered_name(table, group, row);
+            stream->is_row_assumed = name.lacks_parent || (has_number && perf_table_repeats_names(table, group) &&
                                                            has_numbered_names(stream));
         }
     }
@@ -389,14 +389,6 @@ assumed_reason value_stream_assumed_reason(value_stream *stream)
 }
 
 /* --- Paths -------------------------------------------------------------------------------------------------------- */
-
-const char *value_stream_set(value_stream *stream)
-{
-    if (stream->set_label == NULL) {
-        stream->response.ops->look_up_set(stream);
-    }
-    return stream->set_label;
-}
 
 const char *value_stream_instance(value_stream *stream)
 {

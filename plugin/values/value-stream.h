@@ -185,8 +185,7 @@ assumed_reason value_stream_assumed_reason(value_stream *stream);
 /* Returns "\\SRV\Processor Information(0,0)\% Processor Time", until the next is asked for; NULL: the counter is not known. */
 const char *value_stream_path(value_stream *stream);
 
-/* Return parts of the path: "Processor Information", NULL: not known; "explorer/3#1", NULL: no instance. */
-const char *value_stream_set(value_stream *stream);
+/* Returns a part of the path: "explorer/3#1"; NULL: no instance. */
 const char *value_stream_instance(value_stream *stream);
 
 /* A counter that a path stands for. Begins as zeros. */
@@ -246,6 +245,15 @@ struct value_ops {
     /* Returns what the formula of the current value needs (one of PERF_NEEDS_...) for the value at `at`. Size 0: it is not there. */
     perf_raw (*operand)(value_stream *stream, const value_location *at, unsigned need);
 };
+
+/* Returns a part of the path: "Processor Information"; NULL: not known. Changes: the group's members that look_up_set() fills. */
+static inline const char *value_stream_set(value_stream *stream)
+{
+    if (stream->set_label == NULL) {
+        stream->response.ops->look_up_set(stream);
+    }
+    return stream->set_label;
+}
 
 /* --- Identifiers of PerflibV2 ------------------------------------------------------------------------------------- */
 
