@@ -169,7 +169,7 @@ const char *verdict_seconds(wmem_allocator_t *pool, double seconds)
     static const struct {
         double from, factor; /* seconds */
         const char *name;
-    } units[] = {{7200, 3600, "h"}, {120, 60, "min"}, {0.0995, 1, "s"}, {1e-3, 1e-3, "ms"}, {0, 1e-6, "us"}};
+    } units[] = {{7200, 3600, "h"}, {120, 60, "min"}, {0.0995, 1, "s"}, {0.9995e-3, 1e-3, "ms"}, {0, 1e-6, "us"}};
     unsigned unit = 0;
     char number[G_ASCII_DTOSTR_BUF_SIZE];
 
