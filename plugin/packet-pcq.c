@@ -114,7 +114,7 @@ static void read_machine(pcq_pdu *p)
     }
 }
 
-/* Reads dwInSize, in GUIDs or bytes, and reports one that the interface does not admit. */
+/* Reads dwInSize, in GUIDs or bytes, and reports one that the interface does not admit. Changes: `in_size` of the call. */
 static void read_in_size(pcq_pdu *p)
 {
     p->call->in_size = ndr_u32(&p->pdu.ndr, hf_in_size);
@@ -287,7 +287,8 @@ static void read_status(pcq_pdu *p)
     }
 }
 
-/* Reads the parameters of a response: two sizes and lpData, a handle, or lpData alone; then the status. For rpc_pdu_read(). */
+/* Reads the parameters of a response: two sizes and lpData, a handle, or lpData alone; then the status. For rpc_pdu_read().
+ * Needs: a pcq_pdu. Changes: `tapped`, `succeeded`, `handle`. */
 static void read_response_parameters(void *pdu)
 {
     pcq_pdu *p = pdu;

@@ -62,6 +62,7 @@ WS_DLL_PUBLIC_DEF void plugin_register(void)
     proto_register_plugin(&pcq);
 }
 
+/* Tells Wireshark what the plugin brings: flags of WS_PLUGIN_DESC_. Wireshark calls it when it loads the library; 4.0 does not. */
 WS_DLL_PUBLIC_DEF uint32_t plugin_describe(void)
 {
     return WS_PLUGIN_DESC_DISSECTOR;

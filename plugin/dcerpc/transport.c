@@ -460,7 +460,7 @@ void rpc_watch(rpc_interface interface, const rpc_watched_interface *watched)
     WATCHED(INSTALL)
 }
 
-void rpc_transport_register(const rpc_protocol *fields_of_perflib)
+void rpc_transport_register(const rpc_protocol *protocol)
 {
     static int *ett[] = {&ett_sealed};
     static hf_register_info fields[] = {
@@ -470,7 +470,7 @@ void rpc_transport_register(const rpc_protocol *fields_of_perflib)
                   "Bytes of its stub over all fragments, without padding and security trailer"),
     };
 
-    proto_register_field_array(fields_of_perflib->proto, fields, array_length(fields));
+    proto_register_field_array(protocol->proto, fields, array_length(fields));
     proto_register_subtree_array(ett, array_length(ett));
-    perflib = fields_of_perflib;
+    perflib = protocol;
 }

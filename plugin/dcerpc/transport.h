@@ -12,8 +12,10 @@
 
 #include "dcerpc/call.h"
 
-/* Registers what is shown of sealed calls and faults under PerflibV2's protocol. */
-void rpc_transport_register(const rpc_protocol *fields_of_perflib);
+/* Registers the fields of sealed calls under PerflibV2's protocol. Needs: a registered protocol,
+ * which lives as long as the program. Changes: keeps it, to show sealed calls and faults of both
+ * protocols. */
+void rpc_transport_register(const rpc_protocol *protocol);
 
 /* Registers an interface whose calls are followed, sealed ones too. Changes: wraps Wireshark's heuristics, the first time. */
 void rpc_watch(rpc_interface interface, const rpc_watched_interface *watched);

@@ -190,8 +190,10 @@ static inline uint32_t read_plain_blocks(perf_table *t, uint32_t at, uint32_t mo
     return at;
 }
 
-/* Reads header and blocks. Needs: perf_table_begin(). */
-static void read_response(perf_table *t)
+/* Reads PERF_DATA_HEADER and the blocks behind it. Needs: perf_table_begin(). Changes: the table,
+ * of which column 0 is shared by all blocks whose counter the query alone tells. A header that
+ * the capture cuts leaves the table empty, without a fault. */
+static void read_counter_data(perf_table *t)
 {
     static const perf_group_layout blocks = {.count_field = 4,
                                              .size_field = 8,
@@ -219,12 +221,12 @@ static void read_response(perf_table *t)
 void perf_table_read_data(perf_table *t, const uint8_t *data, uint32_t size, uint32_t reported)
 {
     perf_table_begin(t, data, size, reported, /* is_block */ false);
-    read_response(t);
+    read_counter_data(t);
 }
 
 void perf_table_read_whole(perf_table *t)
 {
     perf_table_begin(t, t->data, t->size, t->reported, /* is_block */ false);
     t->keeps_all = true;
-    read_response(t);
+    read_counter_data(t);
 }

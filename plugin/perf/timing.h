@@ -56,7 +56,8 @@ typedef struct timing_series {
     perf_spread waits; /* response times of data */
 } timing_series;
 
-/* Adds a request at `when` (seconds). Needs: the order of the capture. Changes: `late`, unless it repeats a size probe and is no new request. */
+/* Adds a request, sent at `when` seconds. One that soon repeats a size probe counts as the probe's, and changes `sent` alone. Needs: the
+ * order of the capture; `when` above 0. Changes: `late` and the gaps. */
 void timing_add_request(timing_series *series, double when);
 
 /* Adds the newest request's response, which took `seconds` (negative: not known). Returns its time and the lower quartile if it is slow. */

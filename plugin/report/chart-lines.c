@@ -15,6 +15,7 @@
 #define PATHS_BYTES 11500000 /* bytes of JSON for all lines but their points: beyond, no line is created */
 #define LINE_BYTES 190       /* bytes of JSON for a line without its path and points, at most */
 
+/* Frees a line, its path and its points. For the table of lines, whose key is that path. */
 static void free_line(void *data)
 {
     chart_line *line = data;

@@ -33,7 +33,8 @@ struct state_handle {
 state_handle *handle_open(state_handle_kind kind, state_server *server, const uint8_t *bytes, uint32_t frame,
                           const char *machine);
 
-/* Returns the newest handle with these bytes, closed or not; NULL: there is none. For the first pass. */
+/* Finds the newest handle with these bytes, closed or not. Needs: the first pass; later the map
+ * has the capture's last handles, and a call has its own. Returns NULL without one. */
 state_handle *handle_find(state_handle_kind kind, state_server *server, const uint8_t *bytes);
 
 /* Returns the open handle with these bytes. For the first pass. Changes: opens one whose opening was not captured, if there is none or the newest was

@@ -30,7 +30,7 @@ struct state_query {
 
 /* --- Identifiers ------------------------------------------------------------------------------------------------- */
 
-/* Copies an identifier and its texts into memory of the file. Changes: `asks` of the copy. */
+/* Copies an identifier and its texts into memory of the file, and finds what it asks for. Changes: all of `kept`. */
 static void copy_identifier(perf_identifier *kept, const perf_identifier *identifier)
 {
     const char *instance = identifier->utf16_size > 0 ? identifier->instance : NULL;

@@ -128,7 +128,8 @@ static bool close_stream(output_file *file)
     return stream == NULL || (stream == stdout ? fflush(stream) : fclose(stream)) == 0;
 }
 
-/* Escapes control characters, line ends excepted, for a terminal, which a name must not steer. Not for files: they hold what was sent. */
+/* Escapes control characters but line feeds, for a terminal, which a name must not steer; files hold what was sent. A carriage return in
+ * front of a line feed goes. Changes: `text`. */
 static void escape_lines(GString *text)
 {
     char **lines = g_strsplit(text->str, "\n", -1);

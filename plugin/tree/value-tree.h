@@ -70,7 +70,9 @@ bool value_tree_has_room(value_tree *view, uint32_t items);
  * `hf`: 0: these fields alone. Returns the structure's tree, else `tree`. Reports why the value is assumed. */
 proto_tree *value_tree_add_value(value_tree *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size);
 
-/* Adds the current value as it was sent: number, text, or at most 1024 bytes; nothing if no such field is referenced. */
+/* Adds the stream's value to `tree` as it was sent: a number, a whole text, or the first
+ * MOST_VALUE_BYTES of any other. Adds nothing if none of these fields is referenced. Needs: a
+ * value of the stream. `tree`: the value's structure, or the response's tree without it. */
 void value_tree_add_sent(const value_tree *view, proto_tree *tree);
 
 /* Adds the frame of the sample before, if there is one, and the time between by the server's clock; once for a response or object. */
@@ -87,7 +89,7 @@ uint32_t value_tree_read_type(buffer_cursor *cursor, int hf);
 /* Reads DefaultScale. Reports one outside its range. */
 int32_t value_tree_read_scale(buffer_cursor *cursor, int hf);
 
-/* Reads "Frequency: 10000000 (10,000,000 Hz)". Reports 0. */
+/* Reads "Frequency: 10000000 (10,000,000 Hz)". Adds an expert info to 0. */
 void value_tree_read_frequency(buffer_cursor *cursor, int hf);
 
 /* Adds a name that is known from elsewhere, as a generated field with the frame that it was learned in. Returns it for labels, with its

@@ -155,7 +155,8 @@ value_stream *value_stream_begin(wmem_allocator_t *pool, const counter_response 
 /* Reads the next value, in this group or the next. Returns NULL at the end. The value holds until the next is read. */
 const counter_value *value_stream_next(value_stream *stream);
 
-/* Goes in front of the next group. Returns false behind the last. */
+/* Goes in front of the next group, at first of the first. Returns false behind the last, where the stream stays. Changes: as
+ * value_stream_enter(); a table that is not whole is read whole. */
 bool value_stream_next_group(value_stream *stream);
 
 /* Reads the next value of the group. Returns NULL at its end. */

@@ -99,8 +99,11 @@ static bool is_list_of_names(const monitor_call *call)
     return call->outcome == CALL_SAMPLE && times < FEWEST && call->query->most_asked >= FEWEST;
 }
 
-/* Settles sealed responses without data: CALL_PROBE, which data follows at once; CALL_EMPTY, all of a time without data of FAILED_TIMES mean
- * intervals, and FAILED_S; else CALL_DONE, nothing is known. */
+/* Settles each sealed response without data, CALL_EMPTY until then. It becomes CALL_PROBE if the
+ * next sample is requested within PROBE_S. It stays CALL_EMPTY if the time without data lasts
+ * FAILED_S and FAILED_TIMES mean intervals of the samples before. Else it becomes CALL_DONE.
+ * That time lasts from its first empty response to the next sample's request, or to the
+ * capture's end. Needs: a sealed monitor. Changes: `outcome` of its calls. */
 static void settle_sealed(const verdict_monitor *monitor)
 {
     const monitor_call *next = monitor->calls, *first = NULL, *last = NULL; /* samples: behind a call, and before it */

@@ -35,7 +35,7 @@ typedef struct {
 } verdict_moment;
 
 typedef struct {
-    double first, last; /* of its packets, seconds since 1970 */
+    double first, last; /* of its TCP packets, seconds since 1970; 0: none yet */
     bool was_set;       /* they go back by a second or more: nothing that depends on times is judged */
 } capture_times;
 
@@ -158,7 +158,7 @@ static inline bool steps_is_one_way(const verdict_connection *connection)
 /* Listens, from before the first packet; later calls do nothing. Wireshark resets all listeners together, so nothing points to old peers. */
 void steps_watch(void);
 
-/* Returns the times of the capture. */
+/* Returns the times of the TCP packets until now; zeros before the first. Needs: steps_watch() before it. */
 capture_times steps_times(void);
 
 /* Adds a finding of the furthest step that failed, if it is about performance counters and no

@@ -80,7 +80,10 @@ static const char *explain_no_samples(const verdict_monitor *monitor)
                                                      : "no samples: no answer to its calls was captured";
 }
 
-/* Returns "10 samples every 1.004 s, none late, 1 slow, longest gap 2.000 s, frame 30". The longest gap stands where one may be too long. */
+/* Returns "10 samples every 1.004 s, none late", or "10 samples every 1.004 s, 2 late, 1 slow,
+ * longest gap 2.000 s, frame 30"; without samples the reason. "every" stands for an even
+ * interval, the longest gap unless none is late. Its frame is of the response behind it, else of
+ * the request. Needs: a judged monitor with a query. */
 static const char *format_sampling(const verdict_monitor *monitor)
 {
     const timing_verdict *timing = &monitor->timing;
