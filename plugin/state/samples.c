@@ -145,7 +145,14 @@ static uint8_t *allocate_bytes(state_sample *sample)
     return bytes;
 }
 
-/* Discards bytes and table of the oldest sample that has its bytes; the sample stays. Needs: there is one. `pool`: as discard_table(). */
+static ws_wmem_result free_arena(wmem_allocator_t *pool _U_, wmem_cb_event_t event _U_, void *arena)
+{
+    g_free(arena);
+    return FALSE;
+}
+
+/* Discards bytes and table of the oldest sample that has its bytes; the sample stays. Needs: there is one. `pool`: readers of the table, and of
+ * the bytes below it, have both until this ends; NULL: nobody reads them. */
 static void discard_oldest(wmem_allocator_t *pool)
 {
     state_sample *oldest = samples.oldest;
@@ -154,7 +161,9 @@ static void discard_oldest(wmem_allocator_t *pool)
     discard_table(oldest, pool);
     samples.oldest = oldest->newer;
     samples.bytes -= oldest->size;
-    if (--oldest->arena->users == 0) {
+    if (--oldest->arena->users == 0 && pool) {
+        wmem_register_callback(pool, free_arena, oldest->arena);
+    } else if (oldest->arena->users == 0) {
         g_free(oldest->arena);
     }
     oldest->bytes = NULL;
