@@ -18,6 +18,8 @@ struct query_change {
     uint32_t count;
     int64_t
         blocks; /* number that is added if all is done, below 0: removed; BLOCKS_NOT_READ: the request could not be read */
+    wmem_list_t *pending;     /* list of the query that it was added to; another one now: it was settled */
+    wmem_list_frame_t *place; /* its place there */
 };
 
 struct state_query {
@@ -48,10 +50,11 @@ static void copy_identifier(perf_identifier *kept, const perf_identifier *identi
 unsigned query_identifier_hash(const void *key)
 {
     const perf_identifier *k = key;
-    uint64_t ids = (uint64_t)k->counter_id << 32 | k->instance_id;
-    unsigned name = k->utf16_size > 0 ? wmem_strong_hash(k->utf16, k->utf16_size) : 0;
+    const unsigned name = k->utf16_size > 0 ? wmem_strong_hash(k->utf16, k->utf16_size) : 0;
+    uint32_t parts[7] = {name, k->counter_id, k->instance_id};
 
-    return wmem_strong_hash(k->guid, sizeof k->guid) + wmem_int64_hash(&ids) + 31 * name;
+    memcpy(&parts[3], k->guid, sizeof k->guid);
+    return wmem_strong_hash((const uint8_t *)parts, sizeof parts);
 }
 
 gboolean query_identifier_equal(const void *a, const void *b)
@@ -230,7 +233,11 @@ query_change *query_begin_change(state_handle *handle, bool add, const perf_iden
     query_change *change = wmem_new(wmem_file_scope(), query_change);
     struct state_query *query = find_or_create_query(handle);
 
-    *change = (query_change){query, add, NULL, count, identifiers ? 0 : BLOCKS_NOT_READ};
+    *change = (query_change){.query = query,
+                             .add = add,
+                             .count = count,
+                             .blocks = identifiers ? 0 : BLOCKS_NOT_READ,
+                             .pending = query->pending};
     change->identifiers = wmem_alloc_array(wmem_file_scope(), perf_identifier, count);
     for (uint32_t i = 0; i < count; i++) {
         copy_identifier(&change->identifiers[i], &identifiers[i]);
@@ -239,6 +246,7 @@ query_change *query_begin_change(state_handle *handle, bool add, const perf_iden
     query->pending_blocks += change->blocks;
     query->change_frame = frame;
     wmem_list_append(query->pending, change);
+    change->place = wmem_list_tail(query->pending);
     return change;
 }
 
@@ -267,13 +275,13 @@ static void apply_identifiers(struct state_query *query, bool add, const perf_id
 void query_end_change(query_change *change, change_outcome outcome, const perf_identifier *identifiers, uint32_t count)
 {
     struct state_query *query = change ? change->query : NULL;
-    bool was_pending = query && wmem_list_find(query->pending, change) != NULL;
+    bool was_pending = query && query->pending == change->pending;
 
     if (query == NULL) {
         return;
     }
     change->query = NULL;
-    wmem_list_remove(query->pending, change);
+    wmem_list_remove_frame(change->pending, change->place);
     query->pending_blocks -= was_pending ? change->blocks : 0;
     if (outcome == CHANGE_UNKNOWN) {
         begin_epoch(query, /* is_complete */ false);
@@ -293,16 +301,18 @@ static query_index *new_index(wmem_allocator_t *scope, uint32_t count)
     return blocks;
 }
 
-/* True if these are the counters that the epoch has accepted, and in the blocks that were sent before. Needs: each index is below `count`. */
-static bool is_as_sent(const query_epoch *epoch, const perf_identifier *identifiers, uint32_t count)
+/* True if these are the counters that the newest epoch has accepted, and in the blocks that were sent before. Needs: each index is below `count`. */
+static bool is_as_sent(const struct state_query *query, const perf_identifier *identifiers, uint32_t count)
 {
+    const query_epoch *epoch = query->epoch;
     const query_index *blocks = epoch->index;
     bool is_same = epoch->is_complete && count == epoch->accepted;
     unsigned hash = 0;
 
     for (uint32_t i = 0; i < count && is_same; i++) {
         hash += query_identifier_hash(&identifiers[i]);
-        is_same = blocks == NULL || query_identifier_equal(blocks->by_index[identifiers[i].index], &identifiers[i]);
+        is_same = wmem_map_contains(query->counters_by_identifier, &identifiers[i]) &&
+                  (blocks == NULL || query_identifier_equal(blocks->by_index[identifiers[i].index], &identifiers[i]));
     }
     return is_same && hash == epoch->hash;
 }
@@ -319,7 +329,7 @@ void query_apply_info(state_handle *handle, const perf_identifier *identifiers, 
     }
     bool settles = is_changing(query);
     settle_changes(query);
-    if (!is_as_sent(epoch, identifiers, count)) {
+    if (!is_as_sent(query, identifiers, count)) {
         epoch->is_assumed |= epoch->is_complete && !settles;
         epoch = epoch->is_complete || settles ? begin_epoch(query, /* is_complete */ true) : epoch;
         epoch->is_complete = true;

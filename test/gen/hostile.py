@@ -291,6 +291,15 @@ def many_binds(p, size):
     tcp.to_client(back)
 
 
+@slowly
+def changes_answered_backwards(p, size):
+    """Many changes that wait at once; the newest is answered first."""
+    p.open()
+    numbers, first, tcp = range(size // 170), p.rpc.call_id, p.rpc.transport
+    tcp.to_server([b''.join(p.rpc.request_pdus(7, p.handle + struct.pack('<3I', 0, 0, 1), call_id=first + i)) for i in numbers])
+    tcp.to_client([b''.join(p.rpc.response_pdus(bytes(8), call_id=first + i)) for i in reversed(numbers)])
+
+
 # --- HKEY_PERFORMANCE_DATA --------------------------------------------------------------------------------------------
 
 class Hkpd:
