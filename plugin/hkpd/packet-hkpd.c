@@ -121,7 +121,7 @@ static rpc_protocol fields = {.handle_label = "Handle",
                               .call_size = sizeof(hkpd_call)};
 
 /* Ends the PDU. One that is not shown here goes to the stock function, which itself reports bytes that could not be read. Returns the stub's
- * length. */
+ * length. Changes: a size probe's Info cannot be written from here on. */
 static int end_pdu(hkpd_pdu *p)
 {
     rpc_pdu *pdu = &p->pdu;
@@ -135,9 +135,7 @@ static int end_pdu(hkpd_pdu *p)
     /* it would call a size probe an error */
     col_set_writable(pdu->pinfo->cinfo, COL_INFO,
                      pdu->has_column && !(pdu->tapped.is_probe && rpc_pdu_get_handle(pdu)));
-    int size = winreg_stock(pdu->tvb, pdu->offset, pdu->pinfo, pdu->tree, pdu->di, pdu->drep);
-    col_set_writable(pdu->pinfo->cinfo, COL_INFO, pdu->has_column);
-    return size;
+    return winreg_stock(pdu->tvb, pdu->offset, pdu->pinfo, pdu->tree, pdu->di, pdu->drep);
 }
 
 /* Reads the handle of a request, and finds the open handle that it is. For rpc_pdu_read(), as all functions with a `void *pdu`. */
@@ -786,6 +784,7 @@ static int hkpd_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto
     }
     FINALLY /* what the stock function throws at its end was a call too */
     {
+        col_set_writable(pinfo->cinfo, COL_INFO, p.pdu.has_column);
         p.pdu.report.damaged |= length == 0;
         hkpd_tap_pdu(&p);
     }

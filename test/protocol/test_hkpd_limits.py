@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Big answers: whole and fast, and the tree's budget where a packet holds more than a tree may."""
 
+import subprocess
 import time
 
 import pytest
 
 import cost
-from gen.hostile import Hkpd, counter_block, in_a_row, numbered, perf_object, row
+from conftest import TSHARK
+from gen.hkpd_stubs import answer, query
+from gen.hostile import HANDLE, Hkpd, counter_block, in_a_row, numbered, perf_object, row
 
 
 @pytest.mark.parametrize('instances, counters, shown', [(2000, 50, 100000), (8000, 60, None)],
@@ -39,3 +42,13 @@ def test_chosen_title_indexes(tshark, tmp_path):
         return cost.of_tshark(tshark, h.capture.write(tmp_path / 'a.pcap'))
     usual, chosen = used(2), used(65521)
     assert usual.status == chosen.status == 0 and chosen.seconds < 1.5 * usual.seconds + 0.3, (usual, chosen)
+
+
+def test_info_says_where_wireshark_stopped_in_a_size_probe(tshark, tmp_path):
+    """More bytes of data than a tree may have items: the stock dissector ends there, and what Wireshark says of it is not held back."""
+    h, room = Hkpd(), 20000
+    number = h.call(17, bytes(query(HANDLE, '2', room=room)), bytes(answer(bytes(room), status=234, size=40000, room=room)))
+    env = {name: value for name, value in tshark.env.items() if not name.startswith('WIRESHARK_ABORT')}
+    out = subprocess.run([TSHARK, '-r', h.capture.write(tmp_path / 'a.pcap'), '-o', 'gui.max_tree_items:5000', '-V', '-Y', 'frame.number == %d' % number,
+                          '-T', 'fields', '-e', '_ws.col.Info'], env=env, stdout=subprocess.PIPE, check=True).stdout.decode()
+    assert 'size probe: needs 40000 bytes' in out and 'Dissector bug' in out
