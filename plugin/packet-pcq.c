@@ -182,7 +182,7 @@ static void read_handle(pcq_pdu *p)
 /* --- lpData ---------------------------------------------------------------------------------------------------- */
 
 /* Returns "96 bytes"; of EnumerateCounterSet, which counts GUIDs, "6 GUIDs". */
-static const char *format_count(const pcq_pdu *p, uint32_t count)
+static const char *format_count(const pcq_pdu *p, uint64_t count)
 {
     return text_counted(p->pdu.pool, count, p->pdu.opnum == OPNUM_EnumerateCounterSet ? "GUID" : "byte");
 }
@@ -246,7 +246,7 @@ static void read_lpdata(pcq_pdu *p)
     ndr_array_begin(&p->pdu.ndr, has_sizes, "lpData", &array);
     check_counts(p, &array);
     tvbuff_t *tvb = ndr_elements(&p->pdu.ndr, &array, p->pdu.opnum == OPNUM_EnumerateCounterSet ? 16 : 1);
-    proto_item_append_text(array.node, ": %s", format_count(p, (uint32_t)array.actual_count));
+    proto_item_append_text(array.node, ": %s", format_count(p, array.actual_count));
     if (array.max_count != array.actual_count) {
         proto_item_append_text(array.node, ", room for %" PRIu64, array.max_count);
     }
