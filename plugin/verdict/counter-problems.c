@@ -79,6 +79,7 @@ static void count_values(const problem_counter *to, packet_info *pinfo, const ca
     value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
 
     while (value_stream_next(stream)) {
+        to->v->values++;
         const perf_result result =
             stream->at.raw.size > 0 ? value_stream_result(stream) : (perf_result){.none = PERF_NO_RESULT_OK};
         assumed_reason reason = value_stream_assumed_reason(stream);
@@ -87,6 +88,7 @@ static void count_values(const problem_counter *to, packet_info *pinfo, const ca
         }
         if (is_untyped_result(&result)) {
             add_problem(to, PROBLEM_UNTYPED, pinfo, NULL, 0);
+            to->v->untyped++;
         }
     }
 }

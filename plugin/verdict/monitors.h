@@ -167,6 +167,8 @@ typedef struct {
     wmem_map_t *delivered;           /* address of a server and name of an object -> first verdict_query that got it */
     GPtrArray *monitors;             /* verdict_monitor, as of the last judgement */
     omissions omitted;
+    uint64_t values;  /* number in all samples */
+    uint64_t untyped; /* number of these without a result for want of their counter or type */
 } verdict;
 
 /* Begins a verdict, before the first packet: without calls and monitors. Changes: creates it if it is NULL; listens to how clients connect.

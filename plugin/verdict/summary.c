@@ -38,10 +38,17 @@ static health find_health(const verdict_monitor *monitor)
     return is_known ? HEALTHY : NOT_KNOWN;
 }
 
-/* Returns the worst health of all monitors; at best NOT_KNOWN without one, or if calls were not decoded. */
+/* Returns true if more than half of all values have no result because the capture lacks their names and types. */
+static bool lacks_names(const verdict *v)
+{
+    return 2 * v->untyped > v->values;
+}
+
+/* Returns the worst health of all monitors; at best NOT_KNOWN without one, if calls were not decoded, or most values have no result. */
 static health find_health_of_all(const verdict *v)
 {
-    health all = v->monitors->len > 0 && v->omitted.undecoded == 0 ? HEALTHY : NOT_KNOWN;
+    bool is_known = v->monitors->len > 0 && v->omitted.undecoded == 0 && !lacks_names(v);
+    health all = is_known ? HEALTHY : NOT_KNOWN;
 
     for (unsigned i = 0; i < v->monitors->len; i++) {
         health one = find_health(g_ptr_array_index(v->monitors, i));
@@ -159,26 +166,40 @@ static void write_finding(GString *text, const verdict_monitor *monitor, const v
                            verdict_advice(monitor->pool, finding));
 }
 
-/* Returns notes on calls of which no finding speaks, or one line on why no call was read: texts, to be freed with the array. */
+/* Returns notes: first of names that the capture lacks, then of calls of which no finding speaks, or one line on why no call was read. Texts, to
+ * be freed with the array. */
 static GPtrArray *format_notes(const verdict *v)
 {
     omissions omitted = v->omitted;
 
     omitted.has_findings = true;
     GPtrArray *notes = omissions_format(&omitted, OMISSIONS_LONG);
+    if (lacks_names(v)) {
+        g_ptr_array_insert(notes, 0,
+                           g_strdup_printf("Most values have no result (%" PRIu64 " of %" PRIu64
+                                           "): the capture lacks the types of their counters",
+                                           v->untyped, v->values));
+    }
     if (v->monitors->len == 0 && !omitted.any_decoded && omitted.undecoded == 0) {
         g_ptr_array_add(notes, g_strdup(steps_why_nothing(v->pool)));
     }
     return notes;
 }
 
-/* Writes whether all is well, findings and a line of each monitor, then notes. If a long note would be the first line, its begin stands above it. */
+/* Writes whether all is well, or which names the capture lacks, findings and a line of each monitor, then notes. If a long note would be the first
+ * line, its begin stands above it. */
 static void write_summary_text(GString *text, const verdict *v)
 {
     GPtrArray *notes = format_notes(v);
     GString *behind = g_string_new(NULL);
+    health all = find_health_of_all(v);
     double samples = 0;
 
+    if (all == NOT_KNOWN && lacks_names(v)) {
+        char *first = g_ptr_array_steal_index(notes, 0);
+        g_string_append_printf(text, "%s\n", first);
+        g_free(first);
+    }
     for (unsigned i = 0; i < v->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
         for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
@@ -197,7 +218,7 @@ static void write_summary_text(GString *text, const verdict *v)
         }
         g_string_append_printf(text, "%s\n", note);
     }
-    if (find_health_of_all(v) == HEALTHY) {
+    if (all == HEALTHY) {
         g_string_prepend(text, wmem_strdup_printf(v->pool, "No problems found: %s, %s\n",
                                                   text_counted(v->pool, v->monitors->len, "monitor"),
                                                   text_counted(v->pool, (uint64_t)samples, "sample")));

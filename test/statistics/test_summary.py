@@ -78,6 +78,17 @@ def test_a_capture_of_nothing(summary, tmp_path):
     assert 'No call of PerflibV2' in lines[0] and found == {'healthy': None, 'notes': lines, 'monitors': []}
 
 
+@pytest.mark.parametrize('known', [0, 2, 3])
+def test_names_that_were_read_before_the_capture(summary, known):
+    """Nothing is known of a capture most of whose values have no type; half of them do not matter."""
+    s, other = things(), single('Other', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
+    scenario = capture_talk(Server([s, other]), lambda c: (learn(c, s), known and run(c, [ask(s, 1)], known), run(c, [ask(other, 1)], 2)))
+    lines, found = summary(scenario)
+    lacks = 'Most values have no result (2 of 2): the capture lacks the types of their counters'
+    assert (lines[0], found['healthy'], found['notes']) == ((lacks, None, [lacks]) if known == 0 else ('No problems found: 2 monitors, %d samples' % (2 + known), True, []))
+    assert len(lines) == (3 if known else 2)
+
+
 def test_a_client_that_reads_names_alone(summary):
     """It is said what it does, and when; whether all is well is not known."""
     lines, found = summary(polls(lambda m: m.open(), lambda m: m.close(), mode='hkpd'))
