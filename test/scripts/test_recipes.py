@@ -132,14 +132,19 @@ def test_who_asks_and_is_denied(shell):
 
 
 def test_memory_of_a_process(shell):
-    """Of each process of that name what it has, and a sentence where the monitor did not ask."""
-    command, = recipe('Memory of a process')
+    """Of each process of that name what it has; beside each value its process, though the first one ends."""
+    table, export, beside = recipe('Memory of a process')
     sets = multiple('Process', counter(1, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Working Set', [4096, 8192, 12288]),
-                    counter(2, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Private Bytes', [1024, 2048, 3072]), instances=['sqlservr', 'sqlservr#1', 'other'])
-    scenario = capture_talk(Server([sets]), lambda c: (learn(c, sets), run(c, [ask(sets, 1, '*'), ask(sets, 2, '*')])))
-    out = shell(command.replace('FILE', shlex.quote(str(scenario.write(shell.folder / 'a.pcap')))))
+                    counter(2, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Private Bytes', [1024, 2048, 3072]),
+                    counter(3, 'PERF_COUNTER_RAWCOUNT', 'ID Process', lambda at, k: 100 + k + (4 if at.number > 1 else 0)), instances=['sqlservr', 'sqlservr#1', 'other'])
+    scenario = capture_talk(Server([sets]), lambda c: (learn(c, sets), run(c, [ask(sets, 1, '*'), ask(sets, 2, '*'), ask(sets, 3, '*')], 3)))
+    path = shlex.quote(str(scenario.write(shell.folder / 'a.pcap')))
+    out = shell(table.replace('FILE', path))
     found = re.findall(r'^\\\\[^\\]*\\Process\((.*?)\)\\(.*?) \|', out, re.M)
     assert sorted(found) == sorted((i, c) for i in ('sqlservr', 'sqlservr#1') for c in ('Working Set', 'Private Bytes'))
+    shell(export.replace('FILE', path))
+    assert sorted(tuple(x.split()[::2]) for x in shell(beside).splitlines()) == \
+        [(str(100 + k), str(x)) for k in (0, 1) for x in (1024, 2048)] + [(str(104 + k), '3072') for k in (0, 1)]
 
 
 def test_two_days_compared(shell, rows):

@@ -210,4 +210,5 @@ def test_each_status_has_its_own_sentence(said):
 def test_the_list_of_statuses_is_documented():
     source = (TOP / 'plugin' / 'verdict' / 'steps.c').read_text('utf-8')
     rows = re.findall(r'"((?:STATUS|KDC|KRB)_\w+)", \w+, \w+,\s+"([^"]+)"', source)
-    assert len(rows) > 35 and '; '.join('%s: %s' % row for row in rows) in (TOP / 'docs' / 'symptoms.md').read_text('utf-8')
+    page = (TOP / 'docs' / 'symptoms.md').read_text('utf-8')
+    assert len(rows) > 35 and [row for row in rows if '%s: %s' % row not in page] == []
