@@ -429,33 +429,22 @@ static bool report_begin(void *data _U_)
 
 /* --- The window -------------------------------------------------------------------------------------------------- */
 
-static const table_column window_columns[] = {{TABLE_ITEM_STRING, "Open this file in a browser", NULL}};
-
-static report window_report; /* of Statistics, Performance Counter Report */
-
-static void window_begin(stat_table *t _U_)
-{
-    report_restart(&window_report);
-}
-
-static void window_count(stat_table *t _U_, packet_info *pinfo, const call_tap_data *tapped)
-{
-    report_count(&window_report, pinfo, tapped);
-}
+static const table_column window_columns[] = {{"Open this file in a browser", NULL}};
 
 /* stat_table.fill: writes the page, in place of an older one: the capture's name, or "counters", with ".html", in
  * the folder of downloads, else in the user's home. The table is one row: the path, even if the write failed, which
  * is reported apart; or that the build has no page. */
 static void window_fill(stat_table *t)
 {
+    report *window = t->data;
     const char *folder = g_get_user_special_dir(G_USER_DIRECTORY_DOWNLOAD);
     char *capture = get_capture_name();
     char *path = g_strdup_printf("%s" G_DIR_SEPARATOR_S "%s.html", folder ? folder : g_get_home_dir(),
                                  *capture ? capture : "counters");
 
-    stat_table_add_row(t, *PAGE ? path : NO_LIBRARY);
-    window_report.task.file = (output_file){.path = path}; /* a page that could not be written before is tried again */
-    report_draw(&window_report);
+    stat_table_add_row(t, &(table_cell){.text = *PAGE ? path : NO_LIBRARY});
+    window->task.file = (output_file){.path = path}; /* a page that could not be written before is tried again */
+    report_draw(window);
     g_free(capture);
     g_free(path);
 }
@@ -468,11 +457,13 @@ void report_register(void)
                                          .reset = report_restart,
                                          .count = report_count,
                                          .draw = report_draw};
+    static report window; /* of Statistics, Performance Counter Report */
     static stat_table table = {
         .ui = {.title = "Performance Counter Report", .cli_string = "pcq,page", .nfields = 1},
         .columns = window_columns,
-        .begin = window_begin,
-        .count = window_count,
+        .data = &window,
+        .begin = report_restart,
+        .count = report_count,
         .fill = window_fill,
     };
 

@@ -9,6 +9,8 @@
 #include "taps/stat-table.h"
 #include "text/text.h"
 
+#include <math.h>
+
 /* Bytes of all rows with their paths: a response may bring as many paths as it has values. */
 #define MAX_COUNTER_BYTES (32 << 20)
 
@@ -23,20 +25,6 @@ typedef struct {
     perf_summary results;
 } counter_row;
 
-#define COLUMNS(X) \
-    X(PATH, TABLE_ITEM_STRING, "Counter", NULL) \
-    X(SAMPLES, TABLE_ITEM_FLOAT, "Samples", "%.0f") \
-    X(MINIMUM, TABLE_ITEM_FLOAT, "Min", "%.6g") \
-    X(MEAN, TABLE_ITEM_FLOAT, "Mean", "%.6g") \
-    X(MAXIMUM, TABLE_ITEM_FLOAT, "Max", "%.6g") \
-    X(LAST, TABLE_ITEM_FLOAT, "Last", "%.6g") \
-    X(UNIT, TABLE_ITEM_STRING, "Unit", NULL) \
-    X(RESETS, TABLE_ITEM_FLOAT, "Resets", "%.0f")
-
-enum { COLUMNS(TABLE_NUMBER) NUM_COLUMNS };
-
-static const table_column counter_columns[] = {COLUMNS(TABLE_COLUMN)};
-
 static struct {
     GHashTable *by_path; /* path -> counter_row */
     GPtrArray *rows;     /* counter_row, in the order of their first */
@@ -50,7 +38,7 @@ static void free_counter(void *data)
     g_free(data);
 }
 
-static void counters_begin(stat_table *t _U_)
+static void counters_begin(void *data _U_)
 {
     if (counted.rows) {
         g_hash_table_destroy(counted.by_path);
@@ -99,8 +87,11 @@ static void count_value(stat_table *t, value_stream *stream, const char *path)
     }
 }
 
-static void counters_count(stat_table *t, packet_info *pinfo, const call_tap_data *tapped)
+/* Counts the values of a sample. `data`: stat_table. */
+static void counters_count(void *data, packet_info *pinfo, const call_tap_data *tapped)
 {
+    stat_table *t = data;
+
     if (call_tap_has_sample(tapped)) {
         value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
         counted.responses++;
@@ -113,22 +104,30 @@ static void counters_count(stat_table *t, packet_info *pinfo, const call_tap_dat
     }
 }
 
+static const table_column counter_columns[] = {
+    {"Counter", NULL}, {"Samples", "%.0f"}, {"Min", "%.6g"}, {"Mean", "%.6g"},
+    {"Max", "%.6g"},   {"Last", "%.6g"},    {"Unit", NULL},  {"Resets", "%.0f"},
+};
+
 static void counters_fill(stat_table *t)
 {
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
 
     for (unsigned i = 0; i < counted.rows->len; i++) {
         const counter_row *from = g_ptr_array_index(counted.rows, i);
-        unsigned row = stat_table_add_row(t, text_marked(pool, from->path, from->is_assumed));
-        stat_table_set_number(t, row, SAMPLES, (double)from->samples);
-        stat_table_set_number(t, row, RESETS, (double)from->resets);
-        if (from->results.count > 0) {
-            stat_table_set_text(t, row, UNIT, from->whose.type->unit);
-            stat_table_set_number(t, row, MINIMUM, from->results.min);
-            stat_table_set_number(t, row, MEAN, perf_summary_mean(&from->results));
-            stat_table_set_number(t, row, MAXIMUM, from->results.max);
-            stat_table_set_number(t, row, LAST, from->results.last);
-        }
+        const perf_summary *results = &from->results;
+        bool any = results->count > 0;
+        const table_cell cells[] = {
+            {.text = text_marked(pool, from->path, from->is_assumed)},
+            {.number = (double)from->samples},
+            {.number = any ? results->min : NAN},
+            {.number = any ? perf_summary_mean(results) : NAN},
+            {.number = any ? results->max : NAN},
+            {.number = any ? results->last : NAN},
+            {.text = any ? from->whose.type->unit : NULL},
+            {.number = (double)from->resets},
+        };
+        stat_table_add_row(t, cells);
     }
     wmem_destroy_allocator(pool);
 }
@@ -136,9 +135,12 @@ static void counters_fill(stat_table *t)
 void counters_table_register(void)
 {
     static stat_table table = {
-        .ui = {.title = "Performance Counter Values", .cli_string = "pcq,counters", .nfields = NUM_COLUMNS},
+        .ui = {.title = "Performance Counter Values",
+               .cli_string = "pcq,counters",
+               .nfields = G_N_ELEMENTS(counter_columns)},
         .columns = counter_columns,
         .takes_paths = true,
+        .data = &table,
         .begin = counters_begin,
         .count = counters_count,
         .fill = counters_fill,

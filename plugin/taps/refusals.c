@@ -12,6 +12,8 @@
 
 #include <epan/to_str.h>
 
+#include <math.h>
+
 /* Rows of the list. More would fit into no head, nor into the report. */
 #define MAX_REFUSALS 2000
 
@@ -131,8 +133,9 @@ static void add_to_list(refusals *list, packet_info *pinfo, const call_tap_data 
     row->count++;
 }
 
-void refusals_count(refusals *list, packet_info *pinfo, const call_tap_data *tapped)
+void refusals_count(void *data, packet_info *pinfo, const call_tap_data *tapped)
 {
+    refusals *list = data;
     wmem_array_t *found = refusals_find(pinfo->pool, tapped);
 
     if (list->rows == NULL) {
@@ -145,8 +148,10 @@ void refusals_count(refusals *list, packet_info *pinfo, const call_tap_data *tap
     }
 }
 
-void refusals_clear(refusals *list)
+void refusals_clear(void *data)
 {
+    refusals *list = data;
+
     if (list->rows) {
         g_ptr_array_free(list->rows, TRUE);
         g_hash_table_destroy(list->by_key);
@@ -157,60 +162,50 @@ void refusals_clear(refusals *list)
 
 /* --- The table --------------------------------------------------------------------------------------------------- */
 
-#define COLUMNS(X) \
-    X(PATH, TABLE_ITEM_STRING, "Path", NULL) \
-    X(ERROR_NAME, TABLE_ITEM_STRING, "Error", NULL) \
-    X(COUNT, TABLE_ITEM_FLOAT, "Count", "%.0f") \
-    X(FIRST_FRAME, TABLE_ITEM_FLOAT, "First frame", "%.0f") \
-    X(QUERY, TABLE_ITEM_STRING, "Query", NULL) \
-    X(CLIENT, TABLE_ITEM_STRING, "Client", NULL) \
-    X(DESCRIPTION, TABLE_ITEM_STRING, "Description", NULL)
-
-enum { COLUMNS(TABLE_NUMBER) NUM_COLUMNS };
-
-static const table_column refusal_columns[] = {COLUMNS(TABLE_COLUMN)};
-
-static refusals table_list;
-
-static void refusals_table_begin(stat_table *t _U_)
-{
-    refusals_clear(&table_list);
-}
-
-static void refusals_table_count(stat_table *t _U_, packet_info *pinfo, const call_tap_data *tapped)
-{
-    refusals_count(&table_list, pinfo, tapped);
-}
+static const table_column refusal_columns[] = {
+    {"Path", NULL},  {"Error", NULL},  {"Count", "%.0f"},     {"First frame", "%.0f"},
+    {"Query", NULL}, {"Client", NULL}, {"Description", NULL},
+};
 
 static void refusals_table_fill(stat_table *t)
 {
-    for (unsigned i = 0; table_list.rows && i < table_list.rows->len; i++) {
-        const refusal *from = g_ptr_array_index(table_list.rows, i);
-        unsigned row = stat_table_add_row(t, from->path);
-        stat_table_set_text(t, row, ERROR_NAME, from->error);
-        stat_table_set_number(t, row, COUNT, (double)from->count);
-        stat_table_set_number(t, row, FIRST_FRAME, from->first_frame);
-        if (from->query > 0) {
-            char *query = g_strdup_printf("%s %u", from->is_hkpd ? "handle" : "query", from->query);
-            stat_table_set_text(t, row, QUERY, query);
-            g_free(query);
-        }
-        stat_table_set_text(t, row, CLIENT, from->client);
-        stat_table_set_text(t, row, DESCRIPTION, from->description);
+    const refusals *list = t->data;
+
+    for (unsigned i = 0; list->rows && i < list->rows->len; i++) {
+        const refusal *from = g_ptr_array_index(list->rows, i);
+        char *query = g_strdup_printf("%s %u", from->is_hkpd ? "handle" : "query", from->query);
+        const table_cell cells[] = {
+            {.text = from->path},
+            {.text = from->error},
+            {.number = (double)from->count},
+            {.number = from->first_frame},
+            {.text = from->query > 0 ? query : NULL},
+            {.text = from->client},
+            {.text = from->description},
+        };
+        stat_table_add_row(t, cells);
+        g_free(query);
     }
-    if (table_list.omitted > 0) {
-        unsigned row = stat_table_add_row(t, "(all others: there are too many)");
-        stat_table_set_number(t, row, COUNT, (double)table_list.omitted);
+    if (list->omitted > 0) {
+        const table_cell cells[G_N_ELEMENTS(refusal_columns)] = {{.text = "(all others: there are too many)"},
+                                                                 {.text = NULL},
+                                                                 {.number = (double)list->omitted},
+                                                                 {.number = NAN}};
+        stat_table_add_row(t, cells);
     }
 }
 
 void refusals_table_register(void)
 {
+    static refusals list;
     static stat_table table = {
-        .ui = {.title = "Performance Counter Refusals", .cli_string = "pcq,refusals", .nfields = NUM_COLUMNS},
+        .ui = {.title = "Performance Counter Refusals",
+               .cli_string = "pcq,refusals",
+               .nfields = G_N_ELEMENTS(refusal_columns)},
         .columns = refusal_columns,
-        .begin = refusals_table_begin,
-        .count = refusals_table_count,
+        .data = &list,
+        .begin = refusals_clear,
+        .count = refusals_count,
         .fill = refusals_table_fill,
     };
 

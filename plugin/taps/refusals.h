@@ -49,8 +49,8 @@ typedef struct {
     uint64_t omitted;    /* refusals without room for a row */
 } refusals;
 
-/* Counts all refusals of a call. A repeated response has none. */
-void refusals_count(refusals *list, packet_info *pinfo, const call_tap_data *tapped);
+/* Counts all refusals of a call. A repeated response has none. `data`: refusals, as a statistic's functions take it. */
+void refusals_count(void *data, packet_info *pinfo, const call_tap_data *tapped);
 
-/* Frees the rows. Changes: the list is empty and may be used again. */
-void refusals_clear(refusals *list);
+/* Frees the rows. Changes: the list is empty and may be used again. `data`: refusals. */
+void refusals_clear(void *data);

@@ -13,63 +13,45 @@
 
 static GSList *tables; /* stat_table, all that are registered */
 
-/* --- Cells ------------------------------------------------------------------------------------------------------- */
-
-static stat_tap_table_item_type *find_cell(stat_table *t, unsigned row, unsigned column)
-{
-    return stat_tap_get_field_data(t->shown, row, column);
-}
-
-void stat_table_set_text(stat_table *t, unsigned row, unsigned column, const char *text)
-{
-    char *plain = ws_format_text(NULL, text, strlen(text)), *kept = g_string_chunk_insert_const(t->texts, plain);
-
-    *find_cell(t, row, column) = (stat_tap_table_item_type){.type = TABLE_ITEM_STRING, .value.string_value = kept};
-    wmem_free(NULL, plain);
-}
-
-/* A window of an older Wireshark shows every number that is no integer with six decimals. */
-void stat_table_set_number(stat_table *t, unsigned row, unsigned column, double number)
-{
-    char text[G_ASCII_DTOSTR_BUF_SIZE * 10]; /* 1e308 with a few decimals */
-    const char *format = t->columns[column].format;
-    stat_tap_table_item_type *cell = find_cell(t, row, column);
-
-    if (!t->in_window) {
-        stat_table_set_text(t, row, column, g_ascii_formatd(text, sizeof text, format, number));
-    } else if (WS_TABLE_IGNORES_FORMATS && strcmp(format, "%.0f") == 0) {
-        *cell =
-            (stat_tap_table_item_type){.type = TABLE_ITEM_UINT, .value.uint_value = (unsigned)MIN(number, UINT_MAX)};
-    } else {
-        *cell = (stat_tap_table_item_type){.type = TABLE_ITEM_FLOAT, .value.float_value = number};
-    }
-}
-
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
 
-/* Adds a row with a text in its first cell and nothing in the others. Returns its number. */
-static unsigned add_note_row(stat_table *t, const char *text)
+/* Makes a cell of `from`. A window of an older Wireshark shows every number that is no integer with six decimals. */
+static stat_tap_table_item_type make_cell(stat_table *t, const char *format, const table_cell *from)
 {
-    static const stat_tap_table_item_type nothing[TABLE_MAX_COLUMNS];
-    unsigned row = t->shown->num_elements;
+    char number[G_ASCII_DTOSTR_BUF_SIZE * 10] = ""; /* 1e308 with a few decimals */
+    bool is_known = !isnan(from->number);
 
-    stat_tap_init_table_row(t->shown, row, (unsigned)t->ui.nfields, nothing);
-    stat_table_set_text(t, row, 0, text);
-    return row;
+    if (format && t->in_window && WS_TABLE_IGNORES_FORMATS && is_known && strcmp(format, "%.0f") == 0) {
+        return (stat_tap_table_item_type){.type = TABLE_ITEM_UINT,
+                                          .value.uint_value = (unsigned)MIN(from->number, UINT_MAX)};
+    }
+    if (format && t->in_window) {
+        return is_known ? (stat_tap_table_item_type){.type = TABLE_ITEM_FLOAT, .value.float_value = from->number}
+                        : WS_TABLE_NO_NUMBER;
+    }
+    if (format && is_known) {
+        g_ascii_formatd(number, sizeof number, format, from->number);
+    }
+    const char *text = !format && from->text ? from->text : number;
+    char *plain = ws_format_text(NULL, text, strlen(text)), *kept = g_string_chunk_insert_const(t->texts, plain);
+    wmem_free(NULL, plain);
+    return (stat_tap_table_item_type){.type = TABLE_ITEM_STRING, .value.string_value = kept};
 }
 
-unsigned stat_table_add_row(stat_table *t, const char *text)
+/* Adds a row of the first `count` columns' cells. The others have nothing, as the last rows, which are notes. */
+static void add_cells(stat_table *t, const table_cell *cells, unsigned count)
 {
-    unsigned row = add_note_row(t, text);
+    stat_tap_table_item_type made[TABLE_MAX_COLUMNS] = {0};
 
-    for (unsigned i = 1; i < t->ui.nfields; i++) {
-        if (t->columns[i].type == TABLE_ITEM_STRING || !t->in_window) {
-            stat_table_set_text(t, row, i, "");
-        } else {
-            *find_cell(t, row, i) = WS_TABLE_NO_NUMBER;
-        }
+    for (unsigned i = 0; i < count; i++) {
+        made[i] = make_cell(t, t->columns[i].format, &cells[i]);
     }
-    return row;
+    stat_tap_init_table_row(t->shown, t->shown->num_elements, (unsigned)t->ui.nfields, made);
+}
+
+void stat_table_add_row(stat_table *t, const table_cell *cells)
+{
+    add_cells(t, cells, (unsigned)t->ui.nfields);
 }
 
 static void add_notes(stat_table *t)
@@ -77,7 +59,7 @@ static void add_notes(stat_table *t)
     GPtrArray *notes = omissions_format(&t->omitted, OMISSIONS_BRIEF);
 
     for (unsigned i = 0; i < notes->len; i++) {
-        add_note_row(t, g_ptr_array_index(notes, i));
+        add_cells(t, &(table_cell){.text = g_ptr_array_index(notes, i)}, 1);
     }
     g_ptr_array_free(notes, TRUE);
 }
@@ -121,7 +103,7 @@ static void renew_table(stat_table *t)
     stat_tap_add_table(&t->ui, t->shown);
     t->omitted = (omissions){.paths = t->omitted.paths};
     t->is_filled = false;
-    t->begin(t);
+    t->begin(t->data);
     output_call_at_end(fill_tables);
 }
 
@@ -133,10 +115,10 @@ static stat_tap_table_item *make_fields(const stat_table *t)
 
     for (unsigned i = 0; i < t->ui.nfields; i++) {
         const table_column *c = &t->columns[i];
-        bool is_text = c->type == TABLE_ITEM_STRING, is_printed = is_text || !t->in_window;
+        bool is_number = c->format && t->in_window;
         fields[i] =
-            (stat_tap_table_item){is_printed ? TABLE_ITEM_STRING : c->type, is_text ? TAP_ALIGN_LEFT : TAP_ALIGN_RIGHT,
-                                  c->name, is_printed ? "%s" : c->format};
+            (stat_tap_table_item){is_number ? TABLE_ITEM_FLOAT : TABLE_ITEM_STRING,
+                                  c->format ? TAP_ALIGN_RIGHT : TAP_ALIGN_LEFT, c->name, is_number ? c->format : "%s"};
     }
     return fields;
 }
@@ -179,7 +161,7 @@ static tap_packet_status table_count(void *listener, packet_info *pinfo, epan_di
     t->listener = listener;
     omissions_count_call(&t->omitted, tapped);
     if (!tapped->is_repeated) {
-        t->count(t, pinfo, tapped);
+        t->count(t->data, pinfo, tapped);
     }
     return TAP_PACKET_REDRAW;
 }

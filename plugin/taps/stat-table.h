@@ -16,23 +16,26 @@
 typedef struct stat_table stat_table;
 
 typedef struct {
-    stat_tap_table_item_enum type; /* TABLE_ITEM_STRING or TABLE_ITEM_FLOAT: a cell may have no number */
     const char *name;
-    const char *format; /* of numbers; "%.0f" is an integer in a window */
+    const char *format; /* of numbers, which may lack; "%.0f" is an integer in a window. NULL: the column has texts */
 } table_column;
 
-/* A table's columns are one list of X(NUMBER, type, name, format). */
-#define TABLE_NUMBER(number, ...) number,
-#define TABLE_COLUMN(number, ...) {__VA_ARGS__},
+/* A cell: of a column of texts its text (NULL: blank), of one of numbers its number (NAN: blank). */
+typedef struct {
+    const char *text;
+    double number;
+} table_cell;
+
 #define TABLE_MAX_COLUMNS 24
 
 /* A statistic. It lasts as long as the program. */
 struct stat_table {
     stat_tap_table_ui ui; /* title, `-z`, number of columns */
     const table_column *columns;
-    bool takes_paths;             /* paths may stand in the place of a filter: then `omitted.paths` is not NULL */
-    void (*begin)(stat_table *t); /* forgets all that was counted */
-    void (*count)(stat_table *t, packet_info *pinfo, const call_tap_data *tapped); /* not for repeated responses */
+    bool takes_paths;          /* paths may stand in the place of a filter: then `omitted.paths` is not NULL */
+    void *data;                /* of begin() and count() */
+    void (*begin)(void *data); /* forgets all that was counted */
+    void (*count)(void *data, packet_info *pinfo, const call_tap_data *tapped); /* not for repeated responses */
     void (*fill)(stat_table *t); /* adds all rows behind the last packet */
 
     /* stat-table.c's own, but `omitted` */
@@ -47,11 +50,6 @@ struct stat_table {
 /* Registers `-z CLI_STRING[,FILTER]`, or `[,FILTER or PATHS]`, and, in a window, Statistics, TITLE. */
 void stat_table_register(stat_table *t);
 
-/* Adds a row with a text in its first cell; the others are blank. Returns its number. Needs: while the table is filled. */
-unsigned stat_table_add_row(stat_table *t, const char *text);
-
-/* Sets a cell to a copy of a text, with control characters escaped: it may come from a packet. Needs: a row that was added. */
-void stat_table_set_text(stat_table *t, unsigned row, unsigned column, const char *text);
-
-/* Sets a cell to a number: in a window to sort by, else printed by the column's format with a point. Needs: a column of numbers. */
-void stat_table_set_number(stat_table *t, unsigned row, unsigned column, double number);
+/* Adds a row: a cell for each column. Texts are copied with control characters escaped: they may come from a packet. A number is one to sort by
+ * in a window, else printed by the column's format with a point. Needs: while the table is filled. */
+void stat_table_add_row(stat_table *t, const table_cell *cells);

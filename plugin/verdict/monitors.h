@@ -104,30 +104,30 @@ typedef struct verdict_query {
 } verdict_query;
 
 /* Statistics of a monitor: columns of `-z pcq,queries` down to ACCOUNT, and members of the JSON.
- * X(STAT, name in JSON, title, type as taps/table.h has it, format). A text is NULL, and a number NAN, where there is none. */
+ * X(STAT, name in JSON, title, format, as of a table_column). A text is NULL, and a number NAN, where there is none. */
 #define MONITOR_STATS(X) \
-    X(HANDLE, "handle", "Query", TABLE_ITEM_STRING, NULL) \
-    X(CLIENT, "client", "Client", TABLE_ITEM_STRING, NULL) \
-    X(SERVER, "server", "Server", TABLE_ITEM_STRING, NULL) \
-    X(SAMPLES, "samples", "Samples", TABLE_ITEM_FLOAT, "%.0f") \
-    X(INTERVAL, "interval", "Interval (s)", TABLE_ITEM_FLOAT, "%.6g") \
-    X(LATE_ASKED, "late_asked", "Late", TABLE_ITEM_FLOAT, "%.0f") \
-    X(LONGEST, "longest", "Longest gap (s)", TABLE_ITEM_FLOAT, "%.6g") \
-    X(RESPONSE, "response", "Median SRT (s)", TABLE_ITEM_FLOAT, "%.6g") \
-    X(SLOWEST, "slowest", "Max SRT (s)", TABLE_ITEM_FLOAT, "%.6g") \
-    X(SLOWEST_FRAME, "slowest_frame", "Max SRT frame", TABLE_ITEM_FLOAT, "%.0f") \
-    X(COUNTERS, "counters", "Counters", TABLE_ITEM_FLOAT, "%.0f") \
-    X(REFUSED, "refused", "Refused", TABLE_ITEM_FLOAT, "%.0f") \
-    X(FAILED, "failed_blocks", "Failed", TABLE_ITEM_FLOAT, "%.0f") \
-    X(SIZE, "bytes_per_sample", "Bytes/sample", TABLE_ITEM_FLOAT, "%.0f") \
-    X(ACCOUNT, "account", "Account", TABLE_ITEM_STRING, NULL) \
-    X(JITTER, "jitter", "Jitter (s)", TABLE_ITEM_FLOAT, "%.6g") \
-    X(LATE_ANSWERED, "late_answered", "Slow responses", TABLE_ITEM_FLOAT, "%.0f") \
-    X(CLOCK, "server_clock", "Server clock (s)", TABLE_ITEM_FLOAT, "%+.3f") \
-    X(OPENED, "opened", "Opened", TABLE_ITEM_STRING, NULL) \
-    X(CLOSED, "closed", "Closed", TABLE_ITEM_STRING, NULL) \
-    X(PROBES, "size_probes", "Size probes", TABLE_ITEM_FLOAT, "%.0f") \
-    X(NO_DATA, "no_data", "No data", TABLE_ITEM_FLOAT, "%.0f")
+    X(HANDLE, "handle", "Query", NULL) \
+    X(CLIENT, "client", "Client", NULL) \
+    X(SERVER, "server", "Server", NULL) \
+    X(SAMPLES, "samples", "Samples", "%.0f") \
+    X(INTERVAL, "interval", "Interval (s)", "%.6g") \
+    X(LATE_ASKED, "late_asked", "Late", "%.0f") \
+    X(LONGEST, "longest", "Longest gap (s)", "%.6g") \
+    X(RESPONSE, "response", "Median SRT (s)", "%.6g") \
+    X(SLOWEST, "slowest", "Max SRT (s)", "%.6g") \
+    X(SLOWEST_FRAME, "slowest_frame", "Max SRT frame", "%.0f") \
+    X(COUNTERS, "counters", "Counters", "%.0f") \
+    X(REFUSED, "refused", "Refused", "%.0f") \
+    X(FAILED, "failed_blocks", "Failed", "%.0f") \
+    X(SIZE, "bytes_per_sample", "Bytes/sample", "%.0f") \
+    X(ACCOUNT, "account", "Account", NULL) \
+    X(JITTER, "jitter", "Jitter (s)", "%.6g") \
+    X(LATE_ANSWERED, "late_answered", "Slow responses", "%.0f") \
+    X(CLOCK, "server_clock", "Server clock (s)", "%+.3f") \
+    X(OPENED, "opened", "Opened", NULL) \
+    X(CLOSED, "closed", "Closed", NULL) \
+    X(PROBES, "size_probes", "Size probes", "%.0f") \
+    X(NO_DATA, "no_data", "No data", "%.0f")
 
 #define STAT_NUMBER(stat, ...) STAT_##stat,
 enum { MONITOR_STATS(STAT_NUMBER) NUM_STATS };

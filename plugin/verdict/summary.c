@@ -296,7 +296,7 @@ static void put_finding(json_dumper *json, const verdict_monitor *monitor, const
 }
 
 #define STAT_NAME(stat, name, ...) name,
-#define STAT_COLUMN(stat, name, title, type, format) {type, title, format},
+#define STAT_COLUMN(stat, name, ...) {__VA_ARGS__},
 static const char *const stat_names[] = {MONITOR_STATS(STAT_NAME)};
 static const table_column stat_columns[] = {MONITOR_STATS(STAT_COLUMN)};
 
@@ -307,7 +307,7 @@ static void put_monitor(json_dumper *json, const verdict_monitor *monitor)
     put_word(json, "sealed", monitor->first && monitor->first->is_sealed ? "true" : "false");
     verdict_put_number(json, "queries", monitor->number > 0 ? MAX(monitor->num_queries, 1) : 0);
     for (unsigned i = 0; i < NUM_STATS; i++) {
-        if (stat_columns[i].type != TABLE_ITEM_STRING) {
+        if (stat_columns[i].format) {
             verdict_put_number(json, stat_names[i], monitor->stats.numbers[i]);
         } else if (monitor->stats.texts[i]) {
             verdict_put_text(json, stat_names[i], monitor->stats.texts[i]);
@@ -389,76 +389,56 @@ static void summary_draw(void *data)
 
 /* --- Tables ------------------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    stat_table table; /* first: Wireshark's listener points to it */
-    verdict *verdict;
-} verdict_table;
-
-static void begin_table(stat_table *t)
-{
-    verdict_restart(&((verdict_table *)t)->verdict);
-}
-
-static void count_for_table(stat_table *t, packet_info *pinfo, const call_tap_data *tapped)
-{
-    verdict_count(((verdict_table *)t)->verdict, pinfo, tapped);
-}
-
 static void register_table(const char *title, const char *name, const table_column *columns, unsigned num_columns,
                            void (*fill)(stat_table *t))
 {
-    verdict_table *made = g_new0(verdict_table, 1);
+    stat_table *table = g_new0(stat_table, 1);
 
-    made->table = (stat_table){.ui = {.title = title, .cli_string = name, .nfields = num_columns},
-                               .columns = columns,
-                               .begin = begin_table,
-                               .count = count_for_table,
-                               .fill = fill};
-    stat_table_register(&made->table);
+    *table = (stat_table){.ui = {.title = title, .cli_string = name, .nfields = num_columns},
+                          .columns = columns,
+                          .data = g_new0(summary, 1),
+                          .begin = summary_reset,
+                          .count = summary_count,
+                          .fill = fill};
+    stat_table_register(table);
 }
 
-#define FINDING_COLUMNS(X) \
-    X(FINDING, TABLE_ITEM_STRING, "Finding", NULL) \
-    X(COUNT, TABLE_ITEM_FLOAT, "Count", "%.0f") \
-    X(FIRST_FRAME, TABLE_ITEM_FLOAT, "First frame", "%.0f") \
-    X(FILTER, TABLE_ITEM_STRING, "Filter", NULL) \
-    X(FINDING_CLIENT, TABLE_ITEM_STRING, "Client", NULL) \
-    X(FINDING_SERVER, TABLE_ITEM_STRING, "Server", NULL) \
-    X(DETAILS, TABLE_ITEM_STRING, "Details", NULL)
+static const table_column finding_columns[] = {
+    {"Finding", NULL}, {"Count", "%.0f"}, {"First frame", "%.0f"}, {"Filter", NULL},
+    {"Client", NULL},  {"Server", NULL},  {"Details", NULL},
+};
 
-enum { FINDING_COLUMNS(TABLE_NUMBER) NUM_FINDING_COLUMNS };
-
-static const table_column finding_columns[] = {FINDING_COLUMNS(TABLE_COLUMN)};
-
-/* Adds a row with a text behind its number: the worst is at the top, also if a window sorts. Returns the row. */
-static unsigned add_finding_row(stat_table *t, const verdict_monitor *monitor, const char *text)
+/* Adds a row for a finding or (NULL) for the monitor's line, numbered: the worst is at the top, also if a window sorts. */
+static void add_finding_row(stat_table *t, const verdict_monitor *monitor, const verdict_finding *finding)
 {
-    unsigned row =
-        stat_table_add_row(t, wmem_strdup_printf(monitor->pool, "%3u. %s", t->shown->num_elements + 1, text));
+    const char *text = finding ? finding->text : format_monitor_line(monitor);
+    const table_cell cells[] = {
+        {.text = wmem_strdup_printf(monitor->pool, "%3u. %s", t->shown->num_elements + 1, text)},
+        {.number = finding ? finding->count : NAN},
+        {.number = finding ? finding->frames[0] : NAN},
+        {.text = finding ? verdict_filter(monitor->pool, finding) : NULL},
+        {.text = monitor->stats.texts[STAT_CLIENT]},
+        {.text = monitor->stats.texts[STAT_SERVER]},
+        {.text = finding ? finding->more : NULL},
+    };
 
-    stat_table_set_text(t, row, FINDING_CLIENT, monitor->stats.texts[STAT_CLIENT]);
-    stat_table_set_text(t, row, FINDING_SERVER, monitor->stats.texts[STAT_SERVER]);
-    return row;
+    stat_table_add_row(t, cells);
 }
 
 /* Fills `-z pcq,monitors`: a row for each finding, the worst first, and one for each monitor's line. */
 static void fill_findings(stat_table *t)
 {
-    verdict *v = ((verdict_table *)t)->verdict;
+    verdict *v = ((summary *)t->data)->verdict;
 
     verdict_judge_for_display(v);
     t->omitted.has_findings = v->monitors->len > 0;
     for (unsigned i = 0; i < v->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
         for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
-            unsigned row = add_finding_row(t, monitor, finding->text);
-            stat_table_set_number(t, row, COUNT, finding->count);
-            stat_table_set_number(t, row, FIRST_FRAME, finding->frames[0]);
-            stat_table_set_text(t, row, FILTER, verdict_filter(monitor->pool, finding));
-            stat_table_set_text(t, row, DETAILS, finding->more ? finding->more : "");
+            add_finding_row(t, monitor, finding);
         }
         if (monitor->first) {
-            add_finding_row(t, monitor, format_monitor_line(monitor));
+            add_finding_row(t, monitor, NULL);
         }
     }
 }
@@ -466,22 +446,18 @@ static void fill_findings(stat_table *t)
 /* Adds a monitor's row to `-z pcq,queries`, rounded to microseconds: times are differences of seconds since 1970, and no more exact. */
 static void add_query_row(stat_table *t, const verdict_monitor *monitor)
 {
-    unsigned row = stat_table_add_row(t, monitor->stats.texts[STAT_HANDLE]);
+    table_cell cells[NUM_QUERY_COLUMNS];
 
-    for (unsigned stat = 1; stat < NUM_QUERY_COLUMNS; stat++) {
-        double number = monitor->stats.numbers[stat];
-        if (monitor->stats.texts[stat]) {
-            stat_table_set_text(t, row, stat, monitor->stats.texts[stat]);
-        } else if (!isnan(number)) {
-            stat_table_set_number(t, row, stat, round(number * 1e6) / 1e6);
-        }
+    for (unsigned i = 0; i < NUM_QUERY_COLUMNS; i++) {
+        cells[i] = (table_cell){monitor->stats.texts[i], round(monitor->stats.numbers[i] * 1e6) / 1e6};
     }
+    stat_table_add_row(t, cells);
 }
 
 /* Adds a row for each monitor that has samples, and a handle that the server knows. */
 static void fill_queries(stat_table *t)
 {
-    verdict *v = ((verdict_table *)t)->verdict;
+    verdict *v = ((summary *)t->data)->verdict;
 
     verdict_judge(v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
@@ -503,6 +479,7 @@ void summary_register(void)
                                          .draw = summary_draw};
 
     register_table("Performance Counter Queries", "pcq,queries", stat_columns, NUM_QUERY_COLUMNS, fill_queries);
-    register_table("Performance Counter Monitors", "pcq,monitors", finding_columns, NUM_FINDING_COLUMNS, fill_findings);
+    register_table("Performance Counter Monitors", "pcq,monitors", finding_columns, G_N_ELEMENTS(finding_columns),
+                   fill_findings);
     output_register(&statistic);
 }
