@@ -15,93 +15,76 @@
 #define PATHS_BYTES 11500000 /* bytes of JSON for all lines but their points: beyond, no line is created */
 #define LINE_BYTES 190       /* bytes of JSON for a line without its path and points, at most */
 
-/* Frees a line, its path and its points. For the table of lines, whose key is that path. */
-static void free_line(void *data)
-{
-    chart_line *line = data;
-
-    g_array_free(line->points, TRUE);
-    g_free(line->path);
-    g_free(line);
-}
-
 void chart_lines_begin(chart_lines *lines)
 {
-    *lines = (chart_lines){.by_path = g_hash_table_new_full(wmem_str_hash, g_str_equal, NULL, free_line),
-                           .all = g_ptr_array_new()};
-}
-
-void chart_lines_end(chart_lines *lines)
-{
-    g_hash_table_destroy(lines->by_path);
-    g_ptr_array_free(lines->all, TRUE);
+    *lines = (chart_lines){.all = lines->all};
+    keyed_list_begin(&lines->all, NULL);
 }
 
 chart_line *chart_line_find_or_create(chart_lines *lines, const char *path)
 {
-    chart_line *line = g_hash_table_lookup(lines->by_path, path);
+    chart_line *line = keyed_list_find(&lines->all, path);
 
-    if (line == NULL && lines->path_bytes < PATHS_BYTES) {
-        line = g_new0(chart_line, 1);
-        line->path = g_strdup(path);
-        line->points = g_array_new(FALSE, FALSE, sizeof(chart_point));
+    if (line == NULL && path && lines->path_bytes < PATHS_BYTES) {
+        line = keyed_list_add(&lines->all, path, sizeof *line);
+        line->points = wmem_array_new(lines->all.pool, sizeof(chart_point));
         lines->path_bytes += LINE_BYTES + 2 * strlen(path);
-        g_hash_table_insert(lines->by_path, line->path, line);
-        g_ptr_array_add(lines->all, line);
     }
     return line;
 }
 
 /* --- Points ------------------------------------------------------------------------------------------------------ */
 
-static chart_point *get_point(const GArray *points, unsigned i)
+static chart_point *get_point(const chart_line *line, unsigned i)
 {
-    return &g_array_index(points, chart_point, i);
+    return wmem_array_index(line->points, i);
 }
 
 /* Sorts and thins a line: of each part of the time the smallest, the largest and the first gap stay, in their order. There are so many parts that
  * at most `most` points stay, and mostly half of them. Needs: `most` of 4 or more. */
-static void thin_line(GArray *points, unsigned most)
+static void thin_line(chart_line *line, wmem_allocator_t *pool, unsigned most)
 {
-    unsigned kept = 0;
+    wmem_array_t *kept = wmem_array_new(pool, sizeof(chart_point));
+    unsigned count = wmem_array_get_count(line->points);
 
-    g_array_sort(points, perf_compare_numbers);
-    double part = (get_point(points, points->len - 1)->at - get_point(points, 0)->at) * 6 / most;
-    for (unsigned first = 0, next = 0; first < points->len; first = next) {
-        double end = get_point(points, first)->at + part;
-        unsigned low = first, high = first, gap = points->len;
-        for (; next < points->len && get_point(points, next)->at <= end; next++) {
-            double value = get_point(points, next)->value;
+    wmem_array_sort(line->points, perf_compare_numbers);
+    double part = (get_point(line, count - 1)->at - get_point(line, 0)->at) * 6 / most;
+    for (unsigned first = 0, next = 0; first < count; first = next) {
+        double end = get_point(line, first)->at + part;
+        unsigned low = first, high = first, gap = count;
+        for (; next < count && get_point(line, next)->at <= end; next++) {
+            double value = get_point(line, next)->value;
             gap = isnan(value) ? MIN(gap, next) : gap;
-            low = value < get_point(points, low)->value || isnan(get_point(points, low)->value) ? next : low;
-            high = value > get_point(points, high)->value || isnan(get_point(points, high)->value) ? next : high;
+            low = value < get_point(line, low)->value || isnan(get_point(line, low)->value) ? next : low;
+            high = value > get_point(line, high)->value || isnan(get_point(line, high)->value) ? next : high;
         }
         for (unsigned i = first; i < next; i++) {
             if (i == low || i == high || i == gap) {
-                *get_point(points, kept++) = *get_point(points, i);
+                wmem_array_append(kept, get_point(line, i), 1);
             }
         }
     }
-    g_array_set_size(points, kept);
+    wmem_destroy_array(line->points);
+    line->points = kept;
 }
 
 /* Thins a line if it has more than its share of all points, which is 4 at least. */
-static void limit_line(chart_lines *lines, const chart_line *line)
+static void limit_line(chart_lines *lines, chart_line *line)
 {
-    unsigned most = MAX(MOST_POINTS / lines->all->len, 4);
+    unsigned most = MAX(MOST_POINTS / keyed_list_count(&lines->all), 4);
 
-    if (line->points->len > most) {
-        thin_line(line->points, most);
+    if (wmem_array_get_count(line->points) > most) {
+        thin_line(line, lines->all.pool, most);
         lines->is_thinned = true;
     }
 }
 
 /* Adds a point, or a gap if `value` is NAN. `at`: seconds since 1970. */
-static void add_point(chart_lines *lines, const chart_line *line, double at, double value, bool is_assumed)
+static void add_point(chart_lines *lines, chart_line *line, double at, double value, bool is_assumed)
 {
     const chart_point point = {at, value, is_assumed};
 
-    g_array_append_val(line->points, point);
+    wmem_array_append_one(line->points, point);
     limit_line(lines, line);
 }
 
@@ -143,8 +126,8 @@ static char *format_clock(const chart_line *line, double begin)
     GString *text = g_string_new("[");
     int64_t before = 0;
 
-    for (unsigned i = 0; i < line->points->len; i++) {
-        int64_t at = (int64_t)((get_point(line->points, i)->at - begin) * 1000 + 0.5);
+    for (unsigned i = 0; i < wmem_array_get_count(line->points); i++) {
+        int64_t at = (int64_t)((get_point(line, i)->at - begin) * 1000 + 0.5);
         g_string_append_printf(text, "%" PRId64 ",", at - before);
         before = at;
     }
@@ -159,10 +142,10 @@ static void append_points(GString *text, const chart_line *line)
     unsigned assumed = 0;
 
     g_string_append_c(text, '[');
-    for (unsigned i = 0; i < line->points->len; i++) {
-        const chart_point *point = get_point(line->points, i);
+    for (unsigned i = 0; i < wmem_array_get_count(line->points); i++) {
+        const chart_point *point = get_point(line, i);
         assumed += point->is_assumed;
-        if (point->is_assumed && (i + 1 == line->points->len || !point[1].is_assumed)) {
+        if (point->is_assumed && (i + 1 == wmem_array_get_count(line->points) || !point[1].is_assumed)) {
             g_string_append_printf(runs, "%u,%u,", i + 1 - assumed, assumed);
             assumed = 0;
         }
@@ -207,13 +190,13 @@ void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
 
     json_dumper_set_member_name(json, "series");
     json_dumper_begin_array(json);
-    for (unsigned i = 0; i < lines->all->len; i++) {
-        const chart_line *line = g_ptr_array_index(lines->all, i);
+    for (unsigned i = 0; i < keyed_list_count(&lines->all); i++) {
+        chart_line *line = keyed_list_get(&lines->all, i);
         if (line->results.count == 0) {
             continue;
         }
         limit_line(lines, line);
-        g_array_sort(line->points, perf_compare_numbers); /* by time */
+        wmem_array_sort(line->points, perf_compare_numbers); /* by time */
         char *clock = format_clock(line, begin);
         unsigned place = GPOINTER_TO_UINT(g_hash_table_lookup(known, clock));
         if (place == 0) {

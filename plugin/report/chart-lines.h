@@ -11,6 +11,7 @@
 #include <wsutil/json_dumper.h>
 
 #include "perf/summary.h"
+#include "taps/keyed-list.h"
 #include "values/value-stream.h"
 
 typedef struct {
@@ -28,28 +29,27 @@ typedef struct {
 
 /* The line of a path. */
 typedef struct {
-    char *path;
+    const char *path;
     counter_identity whose; /* the first counter of that path, which the caller compares */
     perf_summary results;   /* of all results, also those without a point of their own */
     uint64_t assumed;       /* number of results that are assumed */
-    GArray *points;         /* chart_point */
+    wmem_array_t *points;   /* chart_point */
     chart_sample newest;    /* that had a result of the line */
 } chart_line;
 
-/* All lines of a capture. */
+/* All lines of a capture. Begins as zeros. */
 typedef struct {
-    GHashTable *by_path; /* path -> chart_line, with results or without; owns them */
-    GPtrArray *all;      /* the same, in the order of their first sample */
+    keyed_list all;      /* chart_line, with results or without */
     uint64_t values;     /* results that came, omitted ones included */
     uint64_t omitted;    /* results without room, of another counter, or of a path that the sample had before */
     uint64_t path_bytes; /* bytes of JSON for all lines but their points, as if each were in the page */
     bool is_thinned;     /* a line has fewer points than results and gaps */
 } chart_lines;
 
+/* Begins without a line; frees those of before. */
 void chart_lines_begin(chart_lines *lines);
-void chart_lines_end(chart_lines *lines);
 
-/* Returns the line of a path. Changes: creates it. Returns NULL without room for another path. */
+/* Returns the line of a path. Changes: creates it. Returns NULL without a path, or without room for another. */
 chart_line *chart_line_find_or_create(chart_lines *lines, const char *path);
 
 /* Adds a result to a line. Needs: a finite value and times. `line`: NULL: none has room for it; it is omitted. Of a sample the first result of a line

@@ -45,13 +45,11 @@ static void report_restart(void *data)
 {
     report *r = data;
 
-    if (r->verdict) {
-        chart_lines_end(&r->lines);
-        refusals_clear(&r->refusals);
-    }
     verdict_restart(&r->verdict);
-    *r = (report){.task = r->task, .verdict = r->verdict};
+    refusals_begin(&r->refusals);
     chart_lines_begin(&r->lines);
+    r->first_frame = r->last_frame = 0;
+    r->begin = r->end = 0;
 }
 
 /* --- Calls ------------------------------------------------------------------------------------------------------- */
@@ -68,7 +66,7 @@ static void add_results(report *r, const chart_sample *sample, value_stream *val
         const char *path = call_tap_placed_path(values->pool, values->response.handle, value_stream_path(values));
         perf_result result = value_stream_result(values);
         omissions_count_value(&r->verdict->omitted, values, &result);
-        chart_line *line = path ? chart_line_find_or_create(&r->lines, path) : NULL;
+        chart_line *line = chart_line_find_or_create(&r->lines, path);
         /* another counter of that path, with a result or without, has no line */
         line = line && value_stream_is_same_counter(values, &line->whose) ? line : NULL;
         if (path && result.none == PERF_NO_RESULT_OK && isfinite(result.value)) {
@@ -295,8 +293,8 @@ static void put_monitors(json_dumper *json, const report *r)
 static void put_refusals(json_dumper *json, const refusals *list)
 {
     verdict_begin_list(json, "missing");
-    for (unsigned i = 0; list->rows && i < list->rows->len; i++) {
-        const refusal *row = g_ptr_array_index(list->rows, i);
+    for (unsigned i = 0; i < keyed_list_count(&list->rows); i++) {
+        const refusal *row = keyed_list_get(&list->rows, i);
         if (row->is_usual) {
             continue;
         }

@@ -6,6 +6,7 @@
 #include "taps/taps.h"
 
 #include "perf/summary.h"
+#include "taps/keyed-list.h"
 #include "taps/stat-table.h"
 #include "text/text.h"
 
@@ -16,7 +17,7 @@
 
 /* Statistics of a path. */
 typedef struct {
-    char *path;
+    const char *path;
     uint64_t samples;       /* values, with a result or without */
     uint64_t resets;        /* values without a result, because the counter or its base decreased */
     uint64_t response;      /* number of the newest response that has it; 0: none */
@@ -26,41 +27,26 @@ typedef struct {
 } counter_row;
 
 static struct {
-    GHashTable *by_path; /* path -> counter_row */
-    GPtrArray *rows;     /* counter_row, in the order of their first */
-    size_t bytes;        /* of all rows with their paths */
-    uint64_t responses;  /* number of the newest response with values, from 1; never begins again */
+    keyed_list rows;    /* counter_row */
+    size_t bytes;       /* of all rows with their paths */
+    uint64_t responses; /* number of the newest response with values, from 1; never begins again */
 } counted;
-
-static void free_counter(void *data)
-{
-    g_free(((counter_row *)data)->path);
-    g_free(data);
-}
 
 static void counters_begin(void *data _U_)
 {
-    if (counted.rows) {
-        g_hash_table_destroy(counted.by_path);
-        g_ptr_array_free(counted.rows, TRUE);
-    }
-    counted.by_path = g_hash_table_new(wmem_str_hash, g_str_equal);
-    counted.rows = g_ptr_array_new_with_free_func(free_counter);
+    keyed_list_begin(&counted.rows, NULL);
     counted.bytes = 0;
 }
 
 /* Returns the row of a path. Changes: creates it. Returns NULL without a path, or without room for one more. */
 static counter_row *find_or_create_counter(const char *path)
 {
-    counter_row *row = path ? g_hash_table_lookup(counted.by_path, path) : NULL;
+    counter_row *row = keyed_list_find(&counted.rows, path);
     size_t bytes = path ? sizeof *row + strlen(path) + 1 : 0;
 
     if (row == NULL && path && counted.bytes + bytes <= MAX_COUNTER_BYTES) {
-        row = g_new0(counter_row, 1);
-        row->path = g_strdup(path);
+        row = keyed_list_add(&counted.rows, path, sizeof *row);
         counted.bytes += bytes;
-        g_hash_table_insert(counted.by_path, row->path, row);
-        g_ptr_array_add(counted.rows, row);
     }
     return row;
 }
@@ -113,8 +99,8 @@ static void counters_fill(stat_table *t)
 {
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
 
-    for (unsigned i = 0; i < counted.rows->len; i++) {
-        const counter_row *from = g_ptr_array_index(counted.rows, i);
+    for (unsigned i = 0; i < keyed_list_count(&counted.rows); i++) {
+        const counter_row *from = keyed_list_get(&counted.rows, i);
         const perf_summary *results = &from->results;
         bool any = results->count > 0;
         const table_cell cells[] = {

@@ -17,8 +17,6 @@
 /* Rows of the list. More would fit into no head, nor into the report. */
 #define MAX_REFUSALS 2000
 
-#define TEXT_CHUNK 4096 /* bytes */
-
 /* --- One response ------------------------------------------------------------------------------------------------ */
 
 /* Adds a refusal of which kind, path and status are known; without a path nothing. */
@@ -56,9 +54,10 @@ static void add_blocks(wmem_array_t *to, wmem_allocator_t *pool, const call_tap_
         path = path ? text_marked(pool, wmem_strdup(pool, path), value_stream_is_assumed(stream)) : NULL;
         if (stream->at.is_failed) {
             path = path ? path : "(not known whose block it is)";
-            add_refusal(to, pool, tapped, (refusal){REFUSED_BLOCK, .path = path, .status = stream->group->status});
+            add_refusal(to, pool, tapped,
+                        (refusal){.kind = REFUSED_BLOCK, .path = path, .status = stream->group->status});
         } else if (stream->at.is_empty) {
-            add_refusal(to, pool, tapped, (refusal){REFUSED_INSTANCES, .path = path});
+            add_refusal(to, pool, tapped, (refusal){.kind = REFUSED_INSTANCES, .path = path});
         }
     }
 }
@@ -84,11 +83,13 @@ wmem_array_t *refusals_find(wmem_allocator_t *pool, const call_tap_data *tapped)
         const char *path = refusals_find_path(pool, tapped, i, &is_assumed);
         path = path ? text_marked(pool, path, is_assumed) : NULL;
         add_refusal(found, pool, tapped,
-                    (refusal){REFUSED_COUNTER, .path = path, .status = tapped->identifiers[i].status});
+                    (refusal){.kind = REFUSED_COUNTER, .path = path, .status = tapped->identifiers[i].status});
     }
     if (tapped->has_failed) {
         add_refusal(found, pool, tapped,
-                    (refusal){REFUSED_CALL, .path = tapped->operation, .status = tapped->status,
+                    (refusal){.kind = REFUSED_CALL,
+                              .path = tapped->operation,
+                              .status = tapped->status,
                               .is_usual = call_tap_is_usual_failure(tapped)});
     }
     if (call_tap_has_sample(tapped)) {
@@ -97,7 +98,7 @@ wmem_array_t *refusals_find(wmem_allocator_t *pool, const call_tap_data *tapped)
     for (uint32_t i = 0; call_tap_has_sample(tapped) && i < tapped->num_objects; i++) {
         if (!tapped->objects[i].is_there) {
             const char *name = call_tap_object_name(pool, tapped->server, tapped->objects[i].title);
-            add_refusal(found, pool, tapped, (refusal){REFUSED_OBJECT, .path = name});
+            add_refusal(found, pool, tapped, (refusal){.kind = REFUSED_OBJECT, .path = name});
         }
     }
     return found;
@@ -111,26 +112,34 @@ static void add_to_list(refusals *list, packet_info *pinfo, const call_tap_data 
     const char *client = address_to_str(pinfo->pool, &pinfo->dst);
     const char *path = call_tap_placed_path(pinfo->pool, tapped->handle, found->path);
     const char *key = wmem_strdup_printf(pinfo->pool, "%s %s %s %s", tapped->server->text, client, found->error, path);
-    refusal *row = g_hash_table_lookup(list->by_key, key);
+    wmem_allocator_t *pool = list->rows.pool;
+    refusal *row = keyed_list_find(&list->rows, key);
 
-    if (row == NULL && list->rows->len >= MAX_REFUSALS) {
+    if (row == NULL && keyed_list_count(&list->rows) >= MAX_REFUSALS) {
         list->omitted++;
         return;
     }
     if (row == NULL) {
-        row = g_new0(refusal, 1);
-        *row = *found;
-        row->path = g_string_chunk_insert(list->texts, path);
-        row->error = g_string_chunk_insert_const(list->texts, found->error);
-        row->description = g_string_chunk_insert_const(list->texts, found->description);
-        row->client = g_string_chunk_insert_const(list->texts, client);
-        row->first_frame = pinfo->num;
-        row->query = tapped->handle ? tapped->handle->number : 0;
-        row->is_hkpd = tapped->is_hkpd;
-        g_hash_table_insert(list->by_key, g_string_chunk_insert(list->texts, key), row);
-        g_ptr_array_add(list->rows, row);
+        row = keyed_list_add(&list->rows, key, sizeof *row);
+        *row = (refusal){.key = row->key,
+                         .kind = found->kind,
+                         .path = wmem_strdup(pool, path),
+                         .error = wmem_strdup(pool, found->error),
+                         .description = wmem_strdup(pool, found->description),
+                         .status = found->status,
+                         .is_usual = found->is_usual,
+                         .client = wmem_strdup(pool, client),
+                         .first_frame = pinfo->num,
+                         .query = tapped->handle ? tapped->handle->number : 0,
+                         .is_hkpd = tapped->is_hkpd};
     }
     row->count++;
+}
+
+void refusals_begin(void *list)
+{
+    keyed_list_begin(&((refusals *)list)->rows, NULL);
+    ((refusals *)list)->omitted = 0;
 }
 
 void refusals_count(void *data, packet_info *pinfo, const call_tap_data *tapped)
@@ -138,26 +147,9 @@ void refusals_count(void *data, packet_info *pinfo, const call_tap_data *tapped)
     refusals *list = data;
     wmem_array_t *found = refusals_find(pinfo->pool, tapped);
 
-    if (list->rows == NULL) {
-        list->rows = g_ptr_array_new_with_free_func(g_free);
-        list->by_key = g_hash_table_new(wmem_str_hash, g_str_equal);
-        list->texts = g_string_chunk_new(TEXT_CHUNK);
-    }
     for (unsigned i = 0; !tapped->is_repeated && i < wmem_array_get_count(found); i++) {
         add_to_list(list, pinfo, tapped, wmem_array_index(found, i));
     }
-}
-
-void refusals_clear(void *data)
-{
-    refusals *list = data;
-
-    if (list->rows) {
-        g_ptr_array_free(list->rows, TRUE);
-        g_hash_table_destroy(list->by_key);
-        g_string_chunk_free(list->texts);
-    }
-    *list = (refusals){0};
 }
 
 /* --- The table --------------------------------------------------------------------------------------------------- */
@@ -171,8 +163,8 @@ static void refusals_table_fill(stat_table *t)
 {
     const refusals *list = t->data;
 
-    for (unsigned i = 0; list->rows && i < list->rows->len; i++) {
-        const refusal *from = g_ptr_array_index(list->rows, i);
+    for (unsigned i = 0; i < keyed_list_count(&list->rows); i++) {
+        const refusal *from = keyed_list_get(&list->rows, i);
         char *query = g_strdup_printf("%s %u", from->is_hkpd ? "handle" : "query", from->query);
         const table_cell cells[] = {
             {.text = from->path},
@@ -204,7 +196,7 @@ void refusals_table_register(void)
                .nfields = G_N_ELEMENTS(refusal_columns)},
         .columns = refusal_columns,
         .data = &list,
-        .begin = refusals_clear,
+        .begin = refusals_begin,
         .count = refusals_count,
         .fill = refusals_table_fill,
     };

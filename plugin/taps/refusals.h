@@ -7,6 +7,7 @@
 #pragma once
 
 #include "tap/call-tap.h"
+#include "taps/keyed-list.h"
 
 typedef enum {
     REFUSED_COUNTER,   /* ValidateCounters: the server did not add it */
@@ -18,6 +19,7 @@ typedef enum {
 
 /* A refusal. Of a response it ends with the packet; of a list, which has each client's refusals of one path and error once, with the list. */
 typedef struct {
+    const char *key; /* of a list's row alone: server, client, error and path */
     refusal_kind kind;
     const char *
         path; /* marked if assumed; of a call its operation; a sentence in parentheses if it is not known whose block it is */
@@ -43,14 +45,12 @@ wmem_array_t *refusals_find(wmem_allocator_t *pool, const call_tap_data *tapped)
 
 /* The list. Begins as zeros. */
 typedef struct {
-    GPtrArray *rows;     /* refusal, in the order of their first; NULL: nothing was counted */
-    GHashTable *by_key;  /* server, client, error and path -> refusal */
-    GStringChunk *texts; /* of all rows, and the keys */
-    uint64_t omitted;    /* refusals without room for a row */
+    keyed_list rows;  /* refusal */
+    uint64_t omitted; /* refusals without room for a row */
 } refusals;
 
-/* Counts all refusals of a call. A repeated response has none. `data`: refusals, as a statistic's functions take it. */
-void refusals_count(void *data, packet_info *pinfo, const call_tap_data *tapped);
+/* Begins an empty list; frees the rows of the one before. `list`: refusals, as a statistic's functions take it. */
+void refusals_begin(void *list);
 
-/* Frees the rows. Changes: the list is empty and may be used again. `data`: refusals. */
-void refusals_clear(void *data);
+/* Counts all refusals of a call. A repeated response has none. `data`: refusals. */
+void refusals_count(void *data, packet_info *pinfo, const call_tap_data *tapped);

@@ -14,14 +14,14 @@
 
 static const chart_point *point(const chart_line *line, unsigned i)
 {
-    return &g_array_index(line->points, chart_point, i);
+    return wmem_array_index(line->points, i);
 }
 
 static void check(const chart_line *line, unsigned count, double low, double high)
 {
     double least = point(line, 0)->value, most = least;
 
-    for (unsigned i = 0; i < line->points->len; i++) {
+    for (unsigned i = 0; i < wmem_array_get_count(line->points); i++) {
         assert(i == 0 || point(line, i)->at >= point(line, i - 1)->at);
         least = MIN(least, point(line, i)->value);
         most = MAX(most, point(line, i)->value);
@@ -70,35 +70,35 @@ static void fill(chart_lines *lines)
 
 static void test_large(void)
 {
-    chart_lines lines;
+    chart_lines lines = {0};
     uint64_t points = 0;
 
     chart_lines_begin(&lines);
     fill(&lines);
     char *text = put(&lines);
     assert(lines.is_thinned && lines.omitted == VALUES && lines.values == 2 * VALUES + 3);
-    assert(lines.all->len == LONG + 1);
-    for (unsigned i = 0; i < lines.all->len; i++) {
-        const chart_line *line = g_ptr_array_index(lines.all, i);
-        points += line->points->len;
+    assert(keyed_list_count(&lines.all) == LONG + 1);
+    for (unsigned i = 0; i < keyed_list_count(&lines.all); i++) {
+        const chart_line *line = keyed_list_get(&lines.all, i);
+        points += wmem_array_get_count(line->points);
         if (strcmp(line->path, "quiet") == 0) {
-            assert(line->results.count == 3 && line->points->len == 3);
+            assert(line->results.count == 3 && wmem_array_get_count(line->points) == 3);
         } else {
             check(line, VALUES / LONG, -1e6, 1e6);
-            assert(line->points->len > 1000);
+            assert(wmem_array_get_count(line->points) > 1000);
         }
     }
     assert(points <= 400000);
     assert(strlen(text) < PAGE);
     g_free(text);
-    chart_lines_end(&lines);
+    wmem_destroy_allocator(lines.all.pool);
 }
 
 /* A counter that each second sample lacks has a gap at each of these; thinned it still has some, and less points. */
 static void test_gaps(void)
 {
     enum { SAMPLES = 100000 };
-    chart_lines lines;
+    chart_lines lines = {0};
 
     chart_lines_begin(&lines);
     for (unsigned i = 0; i < SAMPLES; i++) {
@@ -108,20 +108,20 @@ static void test_gaps(void)
         }
     }
     char *text = put(&lines);
-    const chart_line *always = g_ptr_array_index(lines.all, 0), *at_times = g_ptr_array_index(lines.all, 1);
-    assert(always->points->len == SAMPLES && at_times->points->len == SAMPLES - 1);
+    const chart_line *always = keyed_list_get(&lines.all, 0), *at_times = keyed_list_get(&lines.all, 1);
+    assert(wmem_array_get_count(always->points) == SAMPLES && wmem_array_get_count(at_times->points) == SAMPLES - 1);
     for (unsigned i = 0; i < SAMPLES - 1; i++) {
         assert(fabs(point(at_times, i)->at - i) < 0.001 &&
                (i % 2 == 0 ? point(at_times, i)->value == i : isnan(point(at_times, i)->value)));
     }
     g_free(text);
-    chart_lines_end(&lines);
+    wmem_destroy_allocator(lines.all.pool);
 }
 
 /* A sample without a result is a gap in all its lines, which share one list of times. */
 static void test_clocks(void)
 {
-    chart_lines lines;
+    chart_lines lines = {0};
 
     chart_lines_begin(&lines);
     for (unsigned i = 0; i < 4; i += i == 0 ? 2 : 1) {
@@ -131,7 +131,7 @@ static void test_clocks(void)
     char *text = put(&lines);
     assert(strstr(text, "\"clocks\":[[0,1000,1000,1000]]}") && strstr(text, ",0,0,[0,null,2,3],[]]"));
     g_free(text);
-    chart_lines_end(&lines);
+    wmem_destroy_allocator(lines.all.pool);
 }
 
 int main(void)

@@ -1,0 +1,29 @@
+/* keyed-list.h
+ * Entries that are found by a text, and stay in the order in which they came: counters by their paths, queries, refusals.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "ws_compat.h"
+
+/* The first member of each entry is a `const char *`, its key. */
+typedef struct {
+    wmem_allocator_t *pool; /* of all entries and their keys, and of what belongs to an entry */
+    wmem_map_t *by_key;
+    wmem_array_t *all; /* pointers to the entries */
+} keyed_list;
+
+/* Begins an empty list. Needs: zeros, or a list to forget. `pool`: NULL: a new one, the list's own; frees the one it had. */
+void keyed_list_begin(keyed_list *list, wmem_allocator_t *pool);
+
+/* Returns an entry; NULL: there is none, or `key` is NULL. */
+void *keyed_list_find(const keyed_list *list, const char *key);
+
+/* Adds an entry of `size` bytes, zeros but for a copy of its key. Needs: there is none of that key. */
+void *keyed_list_add(keyed_list *list, const char *key, size_t size);
+
+unsigned keyed_list_count(const keyed_list *list);
+
+/* Returns an entry. `number`: from 0. */
+void *keyed_list_get(const keyed_list *list, unsigned number);
