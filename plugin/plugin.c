@@ -35,15 +35,18 @@ static void register_protocols(void)
 /* Registers all that listens to the calls, once all dissectors are there. */
 void proto_reg_handoff_pcq_taps(void)
 {
+    output_statistic *const statistics[] = {&csv_statistic, &long_statistic, &report_statistic, &names_statistic,
+                                            &summary_statistic};
+    stat_table *const tables[] = {&counters_table, &queries_table, &monitors_table, &refusals_table, &report_table};
+
+    for (unsigned i = 0; i < array_length(statistics); i++) {
+        output_register(statistics[i]);
+    }
+    for (unsigned i = 0; i < array_length(tables); i++) {
+        stat_table_register(tables[i]);
+    }
     calls_tree_register();
-    counters_table_register();
-    export_csv_register();
-    export_long_register();
-    report_register();
-    export_names_register();
     export_objects_register();
-    summary_register();
-    refusals_table_register();
 }
 
 static void hand_off(void)

@@ -447,24 +447,20 @@ static void window_fill(stat_table *t)
     g_free(path);
 }
 
-void report_register(void)
-{
-    static output_statistic statistic = {.name = "pcq,report",
-                                         .task_size = sizeof(report),
-                                         .begin = report_begin,
-                                         .reset = report_restart,
-                                         .count = report_count,
-                                         .draw = report_draw};
-    static report window; /* of Statistics, Performance Counter Report */
-    static stat_table table = {
-        .ui = {.title = "Performance Counter Report", .cli_string = "pcq,page", .nfields = 1},
-        .columns = window_columns,
-        .data = &window,
-        .begin = report_restart,
-        .count = report_count,
-        .fill = window_fill,
-    };
+output_statistic report_statistic = {.name = "pcq,report",
+                                     .task_size = sizeof(report),
+                                     .begin = report_begin,
+                                     .reset = report_restart,
+                                     .count = report_count,
+                                     .draw = report_draw};
 
-    output_register(&statistic);
-    stat_table_register(&table);
-}
+static report window_report;
+
+stat_table report_table = {
+    .ui = {.title = "Performance Counter Report", .cli_string = "pcq,page", .nfields = 1},
+    .columns = window_columns,
+    .data = &window_report,
+    .begin = report_restart,
+    .count = report_count,
+    .fill = window_fill,
+};

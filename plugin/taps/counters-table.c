@@ -118,19 +118,14 @@ static void counters_fill(stat_table *t)
     wmem_destroy_allocator(pool);
 }
 
-void counters_table_register(void)
-{
-    static stat_table table = {
-        .ui = {.title = "Performance Counter Values",
-               .cli_string = "pcq,counters",
-               .nfields = G_N_ELEMENTS(counter_columns)},
-        .columns = counter_columns,
-        .takes_paths = true,
-        .data = &table,
-        .begin = counters_begin,
-        .count = counters_count,
-        .fill = counters_fill,
-    };
-
-    stat_table_register(&table);
-}
+stat_table counters_table = {
+    .ui = {.title = "Performance Counter Values",
+           .cli_string = "pcq,counters",
+           .nfields = G_N_ELEMENTS(counter_columns)},
+    .columns = counter_columns,
+    .takes_paths = true,
+    .data = &counters_table,
+    .begin = counters_begin,
+    .count = counters_count,
+    .fill = counters_fill,
+};

@@ -151,14 +151,9 @@ static void long_draw(void *data)
     output_print_omissions(&export->task.omitted);
 }
 
-void export_long_register(void)
-{
-    static output_statistic statistic = {.name = "pcq,long",
-                                         .task_size = sizeof(long_export),
-                                         .takes_paths = true,
-                                         .reset = long_reset,
-                                         .count = long_count,
-                                         .draw = long_draw};
-
-    output_register(&statistic);
-}
+output_statistic long_statistic = {.name = "pcq,long",
+                                   .task_size = sizeof(long_export),
+                                   .takes_paths = true,
+                                   .reset = long_reset,
+                                   .count = long_count,
+                                   .draw = long_draw};

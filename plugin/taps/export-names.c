@@ -23,9 +23,4 @@ static void write_names(void *data)
     }
 }
 
-void export_names_register(void)
-{
-    static output_statistic statistic = {.name = "pcq,names", .task_size = sizeof(output_task), .draw = write_names};
-
-    output_register(&statistic);
-}
+output_statistic names_statistic = {.name = "pcq,names", .task_size = sizeof(output_task), .draw = write_names};

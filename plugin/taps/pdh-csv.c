@@ -279,13 +279,8 @@ static void csv_draw(void *data)
     output_print_omissions(&export->task.omitted);
 }
 
-void export_csv_register(void)
-{
-    static output_statistic statistic = {
-        .name = "pcq,csv", .task_size = sizeof(csv_export), .reset = csv_reset, .count = csv_count, .draw = csv_draw};
-
-    output_register(&statistic);
-}
+output_statistic csv_statistic = {
+    .name = "pcq,csv", .task_size = sizeof(csv_export), .reset = csv_reset, .count = csv_count, .draw = csv_draw};
 
 /* --- Export objects ------------------------------------------------------------------------------------------------ */
 

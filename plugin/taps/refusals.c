@@ -187,19 +187,15 @@ static void refusals_table_fill(stat_table *t)
     }
 }
 
-void refusals_table_register(void)
-{
-    static refusals list;
-    static stat_table table = {
-        .ui = {.title = "Performance Counter Refusals",
-               .cli_string = "pcq,refusals",
-               .nfields = G_N_ELEMENTS(refusal_columns)},
-        .columns = refusal_columns,
-        .data = &list,
-        .begin = refusals_begin,
-        .count = refusals_count,
-        .fill = refusals_table_fill,
-    };
+static refusals listed;
 
-    stat_table_register(&table);
-}
+stat_table refusals_table = {
+    .ui = {.title = "Performance Counter Refusals",
+           .cli_string = "pcq,refusals",
+           .nfields = G_N_ELEMENTS(refusal_columns)},
+    .columns = refusal_columns,
+    .data = &listed,
+    .begin = refusals_begin,
+    .count = refusals_count,
+    .fill = refusals_table_fill,
+};

@@ -389,20 +389,6 @@ static void summary_draw(void *data)
 
 /* --- Tables ------------------------------------------------------------------------------------------------------- */
 
-static void register_table(const char *title, const char *name, const table_column *columns, unsigned num_columns,
-                           void (*fill)(stat_table *t))
-{
-    stat_table *table = g_new0(stat_table, 1);
-
-    *table = (stat_table){.ui = {.title = title, .cli_string = name, .nfields = num_columns},
-                          .columns = columns,
-                          .data = g_new0(summary, 1),
-                          .begin = summary_reset,
-                          .count = summary_count,
-                          .fill = fill};
-    stat_table_register(table);
-}
-
 static const table_column finding_columns[] = {
     {"Finding", NULL}, {"Count", "%.0f"}, {"First frame", "%.0f"}, {"Filter", NULL},
     {"Client", NULL},  {"Server", NULL},  {"Details", NULL},
@@ -468,18 +454,32 @@ static void fill_queries(stat_table *t)
     }
 }
 
-void summary_register(void)
-{
-    static output_statistic statistic = {.name = "pcq,summary",
-                                         .place = "-",
-                                         .task_size = sizeof(summary),
-                                         .begin = summary_begin,
-                                         .reset = summary_reset,
-                                         .count = summary_count,
-                                         .draw = summary_draw};
+output_statistic summary_statistic = {.name = "pcq,summary",
+                                      .place = "-",
+                                      .task_size = sizeof(summary),
+                                      .begin = summary_begin,
+                                      .reset = summary_reset,
+                                      .count = summary_count,
+                                      .draw = summary_draw};
 
-    register_table("Performance Counter Queries", "pcq,queries", stat_columns, NUM_QUERY_COLUMNS, fill_queries);
-    register_table("Performance Counter Monitors", "pcq,monitors", finding_columns, G_N_ELEMENTS(finding_columns),
-                   fill_findings);
-    output_register(&statistic);
-}
+static summary of_monitors, of_queries;
+
+stat_table monitors_table = {
+    .ui = {.title = "Performance Counter Monitors",
+           .cli_string = "pcq,monitors",
+           .nfields = G_N_ELEMENTS(finding_columns)},
+    .columns = finding_columns,
+    .data = &of_monitors,
+    .begin = summary_reset,
+    .count = summary_count,
+    .fill = fill_findings,
+};
+
+stat_table queries_table = {
+    .ui = {.title = "Performance Counter Queries", .cli_string = "pcq,queries", .nfields = NUM_QUERY_COLUMNS},
+    .columns = stat_columns,
+    .data = &of_queries,
+    .begin = summary_reset,
+    .count = summary_count,
+    .fill = fill_queries,
+};
