@@ -7,12 +7,6 @@
 
 #include "text/numbers.h"
 
-void csv_cells(GString *csv, const char *cells, size_t size)
-{
-    g_string_append_len(csv, cells, (gssize)size);
-    g_string_append_c(csv, ',');
-}
-
 void csv_end_row(GString *csv)
 {
     csv->str[csv->len - 1] = '\r';
@@ -35,10 +29,11 @@ void csv_text(GString *csv, const char *text)
 {
     size_t size = text ? strcspn(text, ",\"\r\n") : 0;
 
-    if (text == NULL || text[size] == '\0') {
-        csv_cells(csv, text ? text : "", size);
-    } else {
+    if (text && text[size] != '\0') {
         csv_pdh_text(csv, text);
+    } else {
+        g_string_append_len(csv, text, (gssize)size);
+        g_string_append_c(csv, ',');
     }
 }
 
@@ -46,8 +41,8 @@ void csv_integer(GString *csv, uint64_t value)
 {
     char text[TEXT_NUMBER_SIZE];
 
-    size_t size = text_decimal(text, value);
-    csv_cells(csv, text, size);
+    g_string_append_len(csv, text, (gssize)text_decimal(text, value));
+    g_string_append_c(csv, ',');
 }
 
 void csv_number(GString *csv, double value)

@@ -10,9 +10,6 @@
 
 #include "ws_compat.h"
 
-/* Appends `size` bytes as they are, and a comma. Needs: a cell that is quoted if it has to be, or several with commas between them. */
-void csv_cells(GString *csv, const char *cells, size_t size);
-
 /* Replaces the comma behind the row's last cell by CR LF. Needs: a cell. */
 void csv_end_row(GString *csv);
 

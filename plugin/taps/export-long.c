@@ -88,7 +88,7 @@ static void write_outcome(GString *text, value_stream *stream, const perf_result
                            : try_val_to_str(result->none, text_none_reason_vals));
     }
     csv_integer(text, stream->group->status);
-    csv_cells(text, value_stream_is_assumed(stream) ? "1" : "0", 1);
+    csv_text(text, value_stream_is_assumed(stream) ? "1" : "0");
 }
 
 /* Writes the row of the value that was read last, if the user asked for its path. Changes: `head` of another instance; counts omissions of a
@@ -109,7 +109,7 @@ static void write_long_row(long_export *export, value_stream *stream)
         csv_text(export->head, value_stream_set(stream));
         csv_text(export->head, value_stream_instance(stream));
     }
-    csv_cells(export->text, export->head->str, export->head->len - 1);
+    g_string_append_len(export->text, export->head->str, (gssize) export->head->len);
     csv_text(export->text, stream->at.counter->label);
     csv_text(export->text, path);
     write_raw(export->text, stream);
