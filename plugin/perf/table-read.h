@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "perf/parse.h"
+#include "perf/table.h"
 
 /* Adds a group without columns and rows. `end`: offset behind it. Needs: room for it. Returns it. */
 static inline perf_group *perf_add_group(perf_table *t, uint32_t offset, uint32_t end)
@@ -76,7 +76,7 @@ typedef struct {
     bool is_padded;       /* each group begins on 8 bytes */
     /* Reads a group in one of two ways. Returns where its parts end, 0 if something does not fit. */
     uint32_t (*read)(perf_table *table, perf_group *group, bool is_other_way);
-    /* Reads the blocks of one plain value from `at` on, at most so many. Returns where they end. NULL: there are none. */
+    /* Adds the blocks of one plain value from `at` on, at most so many. Returns where they end. NULL: there are none. */
     uint32_t (*read_plain)(perf_table *table, uint32_t at, uint32_t most);
 } perf_group_layout;
 

@@ -29,9 +29,9 @@ struct perf_group_index {
     unsigned scans;
     uint32_t scanned_row; /* `scanned` are the rows of its name; PERF_NO_ID: none */
     named_rows scanned;
-    perf_index columns;  /* by id, and whether it is a base */
-    perf_index rows;     /* by the digest of the name */
-    perf_index ordinals; /* rows that are not the first of their name, by digest and ordinal; NULL: there are none */
+    perf_index columns; /* by id, and whether it is a base */
+    perf_index rows;    /* by the digest of the name; those that are not the first of their name by digest and ordinal, too */
+    bool repeats_names; /* some rows are not */
     row_name *names;
     perf_index row_ids; /* by the digest of the name and the value of `id_column` */
     uint32_t id_column; /* column of an id that proves the instance */
@@ -65,7 +65,6 @@ static void free_indexes(perf_table *t)
         next = lookup->next;
         free(lookup->columns.slots);
         free(lookup->rows.slots);
-        free(lookup->ordinals.slots);
         free(lookup->names);
         free(lookup->row_ids.slots);
         free(lookup);
@@ -82,7 +81,6 @@ void perf_table_begin(perf_table *t, const uint8_t *data, uint32_t size, uint32_
                       .size = size,
                       .reported = reported,
                       .is_block = is_block,
-                      .is_whole = true,
                       .groups = before.groups,
                       .columns = before.columns,
                       .rows = before.rows,
@@ -304,31 +302,21 @@ uint32_t perf_table_name(const perf_table *t, const perf_group *g, uint32_t row,
     return name;
 }
 
-/* Returns the first row from `row` on whose name may end in the last 4 bytes of `name`; g->rows: none. Needs: PerflibV2, whose names stand
- * right behind their header, and mostly differ in their ends. */
-static uint32_t skip_other_names(const perf_table *t, const perf_group *g, uint32_t row, const uint8_t *name,
-                                 uint32_t size)
-{
-    const perf_row *rows = t->rows + g->first_row;
-    const uint32_t most = t->size - size - PERF_INSTANCE_HEADER_SIZE, last = perf_le32(name + size - 4);
-    const uint8_t *ends = t->data + PERF_INSTANCE_HEADER_SIZE + size - 4;
-
-    while (row < g->rows && rows[row].offset <= most && perf_le32(ends + rows[row].offset) != last) {
-        row++;
-    }
-    return row < g->rows && rows[row].offset <= most ? row : g->rows;
-}
-
-/* Returns the first row from `row` on that has the name, PERF_NO_ID: none. */
+/* Returns the first row from `row` on that has the name, PERF_NO_ID: none. Names of PerflibV2 stand right behind their header, and mostly
+ * differ in their last 4 bytes. */
 static uint32_t find_next_row(const perf_table *t, const perf_group *g, uint32_t row, const uint8_t *name,
                               uint32_t size)
 {
-    const bool may_skip = !t->is_block && size >= 4 && size <= t->size - PERF_INSTANCE_HEADER_SIZE;
+    const bool has_tail = !t->is_block && size >= 4 && size <= t->size - PERF_INSTANCE_HEADER_SIZE;
+    const uint32_t tail_at = PERF_INSTANCE_HEADER_SIZE + size - 4, tail = has_tail ? perf_le32(name + size - 4) : 0;
 
     for (; row < g->rows; row++) {
-        row = may_skip ? skip_other_names(t, g, row, name, size) : row;
-        uint32_t its_size = 0, at = row < g->rows ? perf_table_name(t, g, row, &its_size) : 0;
-        if (at > 0 && its_size == size && memcmp(t->data + at, name, size) == 0) {
+        uint32_t its_size, at = perf_table_row(t, g, row)->offset;
+        if (has_tail && (at > t->size - tail_at - 4 || perf_le32(t->data + at + tail_at) != tail)) {
+            continue;
+        }
+        at = perf_table_name(t, g, row, &its_size);
+        if (its_size == size && memcmp(t->data + at, name, size) == 0) {
             return row;
         }
     }
@@ -392,7 +380,7 @@ static uint64_t add_to_digest(uint64_t digest, uint32_t number)
     return mix_keys(digest + 1, number);
 }
 
-/* Returns the group's index with names, rows and ordinals. Changes: makes these. */
+/* Returns the group's index with names and rows. Changes: makes these. */
 static perf_group_index *get_row_index(perf_table *t, perf_group *g)
 {
     perf_group_index *lookup = get_index(t, g);
@@ -401,22 +389,16 @@ static perf_group_index *get_row_index(perf_table *t, perf_group *g)
         return lookup;
     }
     row_name *names = allocate_index(t, g->rows + 1, sizeof *names);
-    bool has_repeated = false;
     make_index(t, &lookup->rows, g->rows);
     for (uint32_t i = 0; i < g->rows; i++) {
         names[i].digest = get_digest(t, g, i);
         names[i].ordinal = add_key(&lookup->rows, names[i].digest, i);
-        has_repeated |= names[i].ordinal > 0;
-    }
-    lookup->names = names;
-    if (has_repeated) {
-        make_index(t, &lookup->ordinals, g->rows);
-    }
-    for (uint32_t i = 0; has_repeated && i < g->rows; i++) {
         if (names[i].ordinal > 0) {
-            add_key(&lookup->ordinals, add_to_digest(names[i].digest, names[i].ordinal), i);
+            add_key(&lookup->rows, add_to_digest(names[i].digest, names[i].ordinal), i);
+            lookup->repeats_names = true;
         }
     }
+    lookup->names = names;
     return lookup;
 }
 
@@ -479,7 +461,7 @@ perf_row_name perf_table_row_name(perf_table *t, perf_group *g, uint32_t row)
 
 bool perf_table_repeats_names(perf_table *t, perf_group *g)
 {
-    return get_row_index(t, g)->ordinals.slots != NULL;
+    return get_row_index(t, g)->repeats_names;
 }
 
 uint32_t perf_table_count_rows(perf_table *t, perf_group *g, const uint8_t *name, uint32_t size, uint32_t *first)
@@ -592,7 +574,7 @@ perf_match perf_table_match_row(perf_table *here, perf_group *g, uint32_t row, p
     if (own.count != others.count) {
         return PERF_MATCH_AMBIGUOUS;
     }
-    const perf_group_index *lookup = get_row_index(there, other);
-    *match = own.before == 0 ? others.first : find_slot(&lookup->ordinals, add_to_digest(digest, own.before))->first;
+    const perf_index *rows = &get_row_index(there, other)->rows;
+    *match = own.before == 0 ? others.first : find_slot(rows, add_to_digest(digest, own.before))->first;
     return PERF_MATCH_ASSUMED;
 }

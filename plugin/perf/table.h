@@ -109,9 +109,6 @@ typedef struct {
     uint32_t reported; /* bytes that were sent */
     bool is_block;     /* PERF_DATA_BLOCK */
     bool is_sound;     /* its groups fill it */
-    bool
-        is_whole; /* all groups are in the arrays; else blocks of one plain value behind the first sound group may not be */
-    bool keeps_all;                   /* while it is read: all groups go to the arrays */
     bool big_endian, big_endian_text; /* byte order of numbers, and of UTF-16 */
     perf_point clocks;                /* PerfTime, PerfFreq, 100 ns */
     perf_group *groups;
@@ -128,6 +125,12 @@ typedef struct {
     uint64_t values;                /* cells of all rows */
     perf_index by_key;              /* objects by title index */
 } perf_table;
+
+/* Read counter data of PerflibV2, or a PERF_DATA_BLOCK. `size`: bytes that were captured, `reported`: bytes that were sent. Bytes that the
+ * capture lacks are no fault, but their group and the response are not sound. Needs: `table` is zeros, or was read before: then its memory
+ * is used again; `data` lives as long as the table. Changes: `table`, which perf_table_free() frees. */
+void perf_table_read_data(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported);
+void perf_table_read_block(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported);
 
 /* Frees arrays and indexes of the table, but not its data. */
 void perf_table_free(perf_table *table);

@@ -5,8 +5,6 @@
  */
 #include "state/samples.h"
 
-#include "perf/parse.h"
-
 /* Samples' bytes are no file-scope memory, which is hardly used again once it is freed. */
 static struct {
     state_sample *oldest; /* of those that have their bytes; NULL: none */

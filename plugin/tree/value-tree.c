@@ -8,7 +8,6 @@
 #include "state/samples.h"
 #include "tap/watched-counters.h"
 #include "tree/fields.h"
-#include "perf/parse.h"
 #include "text/value-strings.h"
 
 static int hf_learned_in, hf_value, hf_text, hf_raw, hf_path, hf_cooked, hf_cooked_none, hf_previous, hf_interval;
@@ -494,7 +493,7 @@ static void show_table_row(value_tree *view, const perf_group *group, uint32_t r
 /* Shows a group with its rows, as far as the packet's tree has room, and reports its faults. */
 static void show_table_group(value_tree *view, uint32_t number, bool is_news_wanted)
 {
-    perf_group *group = perf_table_group(view->table, number);
+    perf_group *group = &view->table->groups[number];
     proto_tree *tree = NULL;
 
     value_stream_enter(view->stream, group);

@@ -5,7 +5,6 @@
  */
 #include "values/value-stream.h"
 
-#include "perf/parse.h"
 #include "state/metadata.h"
 #include "state/samples.h"
 #include "text/text.h"
@@ -87,7 +86,7 @@ bool value_stream_next_group(value_stream *stream)
     if (next == stream->now.table->num_groups) {
         return false;
     }
-    value_stream_enter(stream, perf_table_group(stream->now.table, next));
+    value_stream_enter(stream, &stream->now.table->groups[next]);
     return true;
 }
 
