@@ -6,10 +6,11 @@
 
 #include "perf/calculate.h"
 
-#define NONE_TEXT(reason, number, text) [number] = text,
-const char *const perf_no_result_text[] = {PERF_NO_RESULT_REASONS(NONE_TEXT)};
+#include <math.h>
 
-/* Reasons why a denominator cannot be used. */
+#define UNITS_OF_100NS 10000000 /* a second */
+
+/* Reasons why a number cannot be used. */
 typedef struct operand_reasons {
     perf_no_result missing;
     perf_no_result backwards;
@@ -17,6 +18,7 @@ typedef struct operand_reasons {
 } operand_reasons;
 
 static const operand_reasons reasons[] = {
+    [PERF_OPERAND_VALUE] = {PERF_NO_RESULT_OTHER_SIZE, PERF_NO_RESULT_VALUE_BACKWARDS, PERF_NO_RESULT_OK},
     [PERF_OPERAND_TICKS] = {PERF_NO_RESULT_OK, PERF_NO_RESULT_CLOCK_BACK, PERF_NO_RESULT_SAME_TIME},
     [PERF_OPERAND_100NS] = {PERF_NO_RESULT_OK, PERF_NO_RESULT_CLOCK_BACK, PERF_NO_RESULT_SAME_TIME},
     [PERF_OPERAND_TIME] = {PERF_NO_RESULT_NO_TIME, PERF_NO_RESULT_CLOCK_BACK, PERF_NO_RESULT_SAME_TIME},
@@ -24,7 +26,7 @@ static const operand_reasons reasons[] = {
     [PERF_OPERAND_BASE] = {PERF_NO_RESULT_NO_BASE, PERF_NO_RESULT_BASE_BACKWARDS, PERF_NO_RESULT_ZERO_DENOMINATOR},
 };
 
-/* Returns the number of one sample that a formula divides by; size 0: it is missing, or there is no such number. */
+/* Returns a number of one sample; size 0: it is missing. */
 static perf_raw get_operand(perf_operand which, const perf_point *point)
 {
     switch (which) {
@@ -39,7 +41,7 @@ static perf_raw get_operand(perf_operand which, const perf_point *point)
     case PERF_OPERAND_BASE:
         return point->base;
     default:
-        return (perf_raw){0, 0};
+        return point->value;
     }
 }
 
@@ -76,27 +78,10 @@ static perf_no_result find_elapsed_time(const perf_point *current, uint64_t *res
     return current->time.value >= start ? PERF_NO_RESULT_OK : PERF_NO_RESULT_NOT_STARTED;
 }
 
-/* Finds the numerator: elapsed time, the value of a single sample (`previous` is NULL), or the difference of two. Returns a reason without. */
-static perf_no_result find_numerator(const perf_formula_info *formula, const perf_point *current,
-                                     const perf_point *previous, uint64_t *result)
-{
-    if (formula->flags & PERF_SINCE) {
-        return find_elapsed_time(current, result);
-    }
-    if (!previous) {
-        *result = current->value.value;
-        return PERF_NO_RESULT_OK;
-    }
-    if (current->value.size != previous->value.size) {
-        return PERF_NO_RESULT_OTHER_SIZE;
-    }
-    return find_difference(current->value, previous->value, result) ? PERF_NO_RESULT_OK
-                                                                    : PERF_NO_RESULT_VALUE_BACKWARDS;
-}
-
-/* Finds the denominator: an operand of a single sample (`previous` is NULL), or its difference. Returns a reason without, or if it is 0. */
-static perf_no_result find_denominator(perf_operand which, const perf_point *current, const perf_point *previous,
-                                       uint64_t *result)
+/* Finds numerator or denominator: a number of a single sample (`previous` is NULL), or the difference of two. Returns a reason without, or for a
+ * denominator of 0. */
+static perf_no_result find_term(perf_operand which, const perf_point *current, const perf_point *previous,
+                                uint64_t *result)
 {
     const operand_reasons *why = &reasons[which];
     const perf_raw now = get_operand(which, current), before = previous ? get_operand(which, previous) : now;
@@ -120,12 +105,13 @@ static perf_no_result find_quotient(const perf_formula_info *formula, const perf
                                     const perf_point *previous, double *result)
 {
     perf_operand which = formula->denominator;
-    uint64_t above = 0;
-    uint64_t below;
-    perf_no_result none = find_numerator(formula, current, previous, &above);
+    double freq = (double)current->perf_freq;
+    uint64_t above = 0, below;
+    perf_no_result none = formula->flags & PERF_SINCE ? find_elapsed_time(current, &above)
+                                                      : find_term(PERF_OPERAND_VALUE, current, previous, &above);
 
     *result = (double)above;
-    if (none != PERF_NO_RESULT_OK || which == PERF_OPERAND_NOTHING) {
+    if (none != PERF_NO_RESULT_OK || which == PERF_OPERAND_VALUE) {
         return none;
     }
     if (which == PERF_OPERAND_BASE_OR_TIME) {
@@ -135,23 +121,15 @@ static perf_no_result find_quotient(const perf_formula_info *formula, const perf
         (which == PERF_OPERAND_TICKS || which == PERF_OPERAND_100NS || formula->flags & PERF_TICKS)) {
         return PERF_NO_RESULT_OTHER_FREQ;
     }
-    none = find_denominator(which, current, previous, &below);
-    if (none != PERF_NO_RESULT_OK) {
-        return none;
+    none = find_term(which, current, previous, &below);
+    if (none == PERF_NO_RESULT_OK && formula->flags & (PERF_RATE | PERF_TICKS) && current->perf_freq == 0) {
+        none = PERF_NO_RESULT_ZERO_DENOMINATOR;
     }
-    if (!(formula->flags & (PERF_RATE | PERF_TICKS))) {
-        *result = (double)above / (double)below;
-        return PERF_NO_RESULT_OK;
+    if (none == PERF_NO_RESULT_OK) {
+        *result = (formula->flags & PERF_TICKS ? (double)above / freq : (double)above) /
+                  (formula->flags & PERF_RATE ? (double)below / freq : (double)below);
     }
-    if (current->perf_freq == 0) {
-        return PERF_NO_RESULT_ZERO_DENOMINATOR;
-    }
-    if (formula->flags & PERF_RATE) {
-        *result = (double)above / ((double)below / (double)current->perf_freq);
-    } else {
-        *result = (double)above / (double)current->perf_freq / (double)below;
-    }
-    return PERF_NO_RESULT_OK;
+    return none;
 }
 
 /* Applies the whole formula. Needs: `previous`, if it takes two samples. Returns PERF_NO_RESULT_OK, or the reason: `result` means nothing then. */
@@ -221,39 +199,24 @@ perf_result perf_calculate(const perf_counter_type *type, const perf_point *curr
     return result;
 }
 
-/* Returns the seconds from `before` to `now`, negative if the clock went back. `freq`: units a second, 0: not known, as are the seconds (0). */
+/* Returns the seconds between two times of a clock, 0: it did not advance. `freq`: units a second. */
 static double find_seconds(uint64_t now, uint64_t before, uint64_t freq)
 {
-    double units = now >= before ? (double)(now - before) : -(double)(before - now);
-
-    return freq > 0 ? units / (double)freq : 0;
-}
-
-static double passed_100ns(const perf_point *now, const perf_point *before)
-{
-    return find_seconds(now->time_100ns, before->time_100ns, 10000000);
+    return now > before ? (double)(now - before) / (double)freq : 0;
 }
 
 double perf_interval(const perf_point *current, const perf_point *previous)
 {
-    bool has_ticks = previous && current->perf_freq != 0 && current->perf_freq == previous->perf_freq;
-    double seconds = has_ticks  ? find_seconds(current->perf_time, previous->perf_time, current->perf_freq)
-                     : previous ? passed_100ns(current, previous)
-                                : 0;
+    bool has_ticks = current->perf_freq != 0 && current->perf_freq == previous->perf_freq;
 
-    return seconds > 0 ? seconds : 0;
+    return has_ticks ? find_seconds(current->perf_time, previous->perf_time, current->perf_freq)
+                     : find_seconds(current->time_100ns, previous->time_100ns, UNITS_OF_100NS);
 }
 
-/* True if two times, in seconds, differ by more than 0.1 s and 1 % of the second. */
-static bool differ_clearly(double seconds, double others)
+bool perf_clocks_differ(const perf_point *current, const perf_point *previous)
 {
-    double most = 0.1 + (others > 0 ? others : -others) / 100;
+    double interval = perf_interval(current, previous);
+    double passed = find_seconds(current->time_100ns, previous->time_100ns, UNITS_OF_100NS);
 
-    return seconds - others > most || others - seconds > most;
-}
-
-bool perf_clocks_differ(const perf_point *current, const perf_point *previous, double interval)
-{
-    return current->time_100ns > previous->time_100ns && interval > 0 &&
-           differ_clearly(passed_100ns(current, previous), interval);
+    return passed > 0 && interval > 0 && fabs(passed - interval) > 0.1 + interval / 100;
 }

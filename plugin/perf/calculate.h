@@ -69,9 +69,6 @@ typedef struct perf_point {
 #define PERF_NO_RESULT_ENUM(reason, number, text) reason = number,
 typedef enum perf_no_result { PERF_NO_RESULT_REASONS(PERF_NO_RESULT_ENUM) } perf_no_result;
 
-/* The reasons' texts, by number; NULL: no reason has this number. */
-extern const char *const perf_no_result_text[];
-
 typedef struct perf_result {
     double value; /* finite; 0 unless none is PERF_NO_RESULT_OK */
     perf_no_result none;
@@ -99,9 +96,9 @@ static inline bool perf_is_reset(perf_no_result none)
 /* Returns seconds between two samples by the server's clock, by its 100 ns time if the frequency is 0 or changed; 0: not known, not advanced. */
 double perf_interval(const perf_point *current, const perf_point *previous);
 
-/* True if performance clock and 100 ns time advanced by different times between two samples: one of them is wrong, or was set. Needs:
- * `interval` is perf_interval()'s. Up to 0.1 s and 1 % is no difference: they are read one after the other, and one is slewed. */
-bool perf_clocks_differ(const perf_point *current, const perf_point *previous, double interval);
+/* True if performance clock and 100 ns time advanced by different times between two samples: one of them is wrong, or was set. Up to 0.1 s
+ * and 1 % is no difference: they are read one after the other, and one is slewed. */
+bool perf_clocks_differ(const perf_point *current, const perf_point *previous);
 
 /* True if the sample was taken before the other one, by the server's clock. */
 static inline bool perf_is_older(const perf_point *point, const perf_point *other)

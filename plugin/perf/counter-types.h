@@ -106,7 +106,7 @@ const char *perf_counter_subtype_name(uint32_t type);
  * All are factor * numerator / denominator. The numerator is N1 - N0, or N1 where one sample is enough; the denominator is one operand, treated
  * alike. The flags tell what is needed beyond N and where that pattern is left. */
 typedef enum perf_operand {
-    PERF_OPERAND_NOTHING,
+    PERF_OPERAND_VALUE,       /* N; no formula divides by it: there is no denominator */
     PERF_OPERAND_TICKS,       /* T */
     PERF_OPERAND_100NS,       /* H */
     PERF_OPERAND_TIME,        /* O */
@@ -132,9 +132,9 @@ enum {
 
 /* X(formula, factor, denominator, flags, text) */
 #define PERF_FORMULAS(X) \
-    X(PERF_FORMULA_NONE, 0, PERF_OPERAND_NOTHING, 0, "") \
-    X(PERF_FORMULA_RAW, 1, PERF_OPERAND_NOTHING, 0, "N1") \
-    X(PERF_FORMULA_DELTA, 1, PERF_OPERAND_NOTHING, PERF_NEEDS_PREVIOUS, "N1 - N0") \
+    X(PERF_FORMULA_NONE, 0, PERF_OPERAND_VALUE, 0, "") \
+    X(PERF_FORMULA_RAW, 1, PERF_OPERAND_VALUE, 0, "N1") \
+    X(PERF_FORMULA_DELTA, 1, PERF_OPERAND_VALUE, PERF_NEEDS_PREVIOUS, "N1 - N0") \
     X(PERF_FORMULA_RATE, 1, PERF_OPERAND_TICKS, PERF_NEEDS_PREVIOUS | PERF_RATE, "(N1 - N0) / ((T1 - T0) / F)") \
     X(PERF_FORMULA_QUEUE, 1, PERF_OPERAND_TICKS, PERF_NEEDS_PREVIOUS, "(N1 - N0) / (T1 - T0)") \
     X(PERF_FORMULA_QUEUE_100NS, 1, PERF_OPERAND_100NS, PERF_NEEDS_PREVIOUS, "(N1 - N0) / (H1 - H0)") \

@@ -8,6 +8,7 @@
 #include "state/metadata.h"
 #include "state/samples.h"
 #include "text/text.h"
+#include "text/value-strings.h"
 
 /* --- Samples ------------------------------------------------------------------------------------------------------ */
 
@@ -29,7 +30,7 @@ static void find_sample_before(value_stream *stream)
         stream->why_no_before = PERF_NO_RESULT_OVERTAKEN;
     } else {
         stream->before.table = table;
-        stream->do_clocks_differ = perf_clocks_differ(clocks, &table->clocks, perf_interval(clocks, &table->clocks));
+        stream->do_clocks_differ = perf_clocks_differ(clocks, &table->clocks);
         stream->operands.previous = table->clocks;
     }
 }
@@ -472,7 +473,8 @@ const char *value_stream_format(value_stream *stream, const perf_result *result)
         }
         snprintf(stream->words, sizeof stream->words, "%s%s%s", number, *type->unit ? " " : "", type->unit);
     } else if (at->raw.size > 0) {
-        snprintf(stream->words, sizeof stream->words, "%s (raw; %s)", number, perf_no_result_text[result->none]);
+        snprintf(stream->words, sizeof stream->words, "%s (raw; %s)", number,
+                 val_to_str_const(result->none, text_none_reason_vals, ""));
     } else {
         snprintf(stream->words, sizeof stream->words, "%s byte%s", number, at->size == 1 ? "" : "s");
     }
