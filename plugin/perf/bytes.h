@@ -37,6 +37,12 @@ static inline uint64_t perf_be64(const uint8_t *p)
     return (uint64_t)perf_be32(p) << 32 | (uint64_t)perf_be32(p + 4);
 }
 
+/* True for a code page that says UTF-16 (CodePage of PERF_OBJECT_TYPE, winperf.h). */
+static inline bool perf_is_utf16(uint32_t code_page)
+{
+    return code_page == 0 || code_page == 1200;
+}
+
 /* True if one of four 16-bit units is 0. */
 static inline bool perf_has_zero_unit(uint64_t units)
 {

@@ -5,9 +5,10 @@
  */
 #include "text/numbers.h"
 
+#include <glib.h>
+
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 /* A double from here on has no decimals that mean anything, and its tenths do not fit 64 bits. */
@@ -48,52 +49,24 @@ size_t text_integer(char *out, uint64_t value)
     return put_integer(out, value, true /* in_groups */);
 }
 
-/* Replaces the locale's decimal separator in a text of printf() by a point. Returns the new length. */
-static size_t put_plain_point(char *text)
-{
-    char *to = text;
-
-    for (const char *from = text; *from; from++) {
-        if ((*from >= '0' && *from <= '9') || (*from >= 'a' && *from <= 'z') || *from == '-' || *from == '+') {
-            *to++ = *from;
-        } else if (to > text && to[-1] != '.') {
-            *to++ = '.';
-        }
-    }
-    *to = '\0';
-    return (size_t)(to - text);
-}
-
-/* Writes "1,234.50". Needs: `size` is not negative; `scale` is 10 to the power of `decimals`. Returns the length. */
-static size_t put_fixed(char *out, double size, unsigned decimals, unsigned scale)
-{
-    uint64_t scaled = (uint64_t)(size * scale + 0.5);
-    unsigned fraction = (unsigned)(scaled % scale);
-    size_t point = put_integer(out, scaled / scale, true /* in_groups */), end = point + decimals + 1;
-
-    out[point] = '.';
-    out[end] = '\0';
-    for (size_t at = end - 1; at > point; at--, fraction /= 10) {
-        out[at] = (char)('0' + fraction % 10);
-    }
-    return end;
-}
-
 size_t text_number(char *out, double value)
 {
     double size = fabs(value);
-    size_t sign = value < 0;
-    unsigned decimals = 1, scale = 10;
+    size_t point = value < 0;
+    uint64_t scale = 10; /* of the decimals */
 
     if (size > 0 && (!(size < TOO_LARGE) || size < TOO_SMALL)) {
-        snprintf(out, TEXT_NUMBER_SIZE, size < 1 ? "%.2g" : "%.15g", value);
-        return put_plain_point(out);
+        g_ascii_formatd(out, TEXT_NUMBER_SIZE, size < 1 ? "%.2g" : "%.15g", value);
+        return strlen(out);
     }
-    out[0] = '-';
-    /* three significant digits; 9.996 is 10.0, not 10.00 */
-    for (double limit = 10; size > 0 && decimals < 9 && size + size * 0.0005 < limit; limit /= 10) {
-        decimals++;
+    /* three significant digits, nine decimals at most; 9.996 is 10.0, not 10.00 */
+    for (double limit = 10; size > 0 && scale < 1000000000 && size + size * 0.0005 < limit; limit /= 10) {
         scale *= 10;
     }
-    return sign + put_fixed(out + sign, size, decimals, scale);
+    uint64_t scaled = (uint64_t)(size * (double)scale + 0.5);
+    out[0] = '-';
+    point += text_integer(out + point, scaled / scale);
+    size_t decimals = text_decimal(out + point, scale + scaled % scale);
+    out[point] = '.'; /* in the place of the scale's 1 */
+    return point + decimals;
 }

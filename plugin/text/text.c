@@ -66,7 +66,7 @@ const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uin
                      unsigned byte_order, uint32_t most)
 {
     size = (uint32_t)MIN(size, LONGEST_CHARACTER * ((uint64_t)most + 1)); /* one more, to see whether it is cut */
-    const char *text = text_is_wide(code_page)
+    const char *text = perf_is_utf16(code_page)
                            ? convert_utf16(pool, tvb, offset, size, byte_order)
                            : format_bytes(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size, code_page);
     return text_cut(pool, text, most);

@@ -15,16 +15,10 @@
 /* Any length, for texts that are shown once. */
 #define TEXT_WHOLE UINT32_MAX
 
-/* Code pages that say UTF-16 (CodePage of PERF_OBJECT_TYPE, winperf.h), and two that iconv knows by other names. */
-#define TEXT_CODE_PAGE_UNICODE 0
+/* Code pages: UTF-16 (as perf_is_utf16() has it), and two that iconv knows by other names. */
 #define TEXT_CODE_PAGE_UTF16 1200
 #define TEXT_CODE_PAGE_ASCII 20127
 #define TEXT_CODE_PAGE_UTF8 65001
-
-static inline bool text_is_wide(uint32_t code_page)
-{
-    return code_page == TEXT_CODE_PAGE_UNICODE || code_page == TEXT_CODE_PAGE_UTF16;
-}
 
 /* Returns `size` bytes at `offset` as UTF-8 in `pool`. Needs: bytes without the terminator. `byte_order`: of UTF-16, ENC_LITTLE_ENDIAN or
  * ENC_BIG_ENDIAN. `most`: characters, behind which an ellipsis stands for the others. Bytes that iconv cannot convert are "\x8f". */
