@@ -142,10 +142,10 @@ static proto_item *hkpd_show_header(value_tree *view)
                      header >= PERF_DATA_BLOCK_SIZE && header <= size ? header : size, &cursor);
     cursor_skip(&cursor, PERF_SIGNATURE_SIZE);
     FIELDS_READ(DATA_BLOCK)
-    uint32_t name_size, name = hkpd_find_system_name(view->table, &name_size);
-    if (name > 0 && cursor.tree) {
+    if (view->table->system_name > 0 && cursor.tree) {
         proto_item_append_text(cursor.node, " of %s",
-                               hkpd_show_name(view, &cursor, hf_system_name, name, name_size, read.system_name_size,
+                               hkpd_show_name(view, &cursor, hf_system_name, view->table->system_name,
+                                              view->table->system_name_size, read.system_name_size,
                                               TEXT_CODE_PAGE_UTF16));
     }
     proto_item_append_text(cursor.node, ": %u objects, %" PRIu64 " values", view->table->num_groups,

@@ -9,29 +9,12 @@
 
 /* --- Names -------------------------------------------------------------------------------------------------------- */
 
-uint32_t hkpd_find_system_name(const perf_table *table, uint32_t *size)
-{
-    if (table->size < PERF_DATA_BLOCK_SIZE) {
-        return 0;
-    }
-    uint32_t header = perf_table_u32(table, 24), room = perf_table_u32(table, 80), offset = perf_table_u32(table, 84);
-    if (room == 0 || header > table->size || offset < PERF_DATA_BLOCK_SIZE || offset > header ||
-        room > header - offset) {
-        return 0;
-    }
-    *size = perf_utf16_size(table->data + offset, room);
-    return offset;
-}
-
 const char *hkpd_computer_name(wmem_allocator_t *pool, const counter_response *response)
 {
-    uint32_t size, offset = hkpd_find_system_name(response->table, &size);
+    const perf_table *table = response->table;
+    const char *name = text_get(pool, response->tvb, table->system_name, table->system_name_size, TEXT_CODE_PAGE_UTF16,
+                                hkpd_text_order(table), TEXT_NAME_MAX);
 
-    if (offset == 0) {
-        return NULL;
-    }
-    const char *name = text_get(pool, response->tvb, offset, size, TEXT_CODE_PAGE_UTF16,
-                                hkpd_text_order(response->table), TEXT_NAME_MAX);
     name += strspn(name, "\\");
     return *name ? name : NULL;
 }
@@ -95,15 +78,11 @@ static const char *format_row_name(const value_stream *stream, const perf_group 
 /* value_ops.instance. Returns "explorer/3": the name of the row's parent, if it is in the response, stands before its own. */
 static const char *hkpd_format_instance(value_stream *stream)
 {
-    perf_table *table = stream->now.table;
-    uint32_t at = perf_table_row(table, stream->group, stream->at.row)->offset;
-    uint32_t title_index = perf_table_u32(table, at + 4), number = perf_table_u32(table, at + 8);
-    const perf_group *parents = title_index != 0 ? perf_table_find_object(table, title_index) : NULL;
-    const char *name = format_row_name(stream, stream->group, stream->at.row);
+    uint32_t row = stream->at.row, parent;
+    const perf_group *parents = perf_table_find_parent(stream->now.table, stream->group, row, &parent);
+    const char *name = format_row_name(stream, stream->group, row);
 
-    return parents && parents->has_instances && number < parents->rows
-               ? wmem_strconcat(stream->pool, format_row_name(stream, parents, number), "/", name, NULL)
-               : name;
+    return parents ? wmem_strconcat(stream->pool, format_row_name(stream, parents, parent), "/", name, NULL) : name;
 }
 
 /* --- Texts -------------------------------------------------------------------------------------------------------- */
@@ -133,7 +112,7 @@ static const char *hkpd_format_text(value_stream *stream, uint32_t size, uint32_
 
     if ((type & PERF_TEXT_IN_CODE_PAGE) || is_ascii_text(text, narrow_size, ambiguous)) {
         text_size = narrow_size;
-        code_page = perf_group_has_wide_names(stream->group) ? TEXT_CODE_PAGE_ASCII : stream->group->code_page;
+        code_page = perf_is_utf16(stream->group->code_page) ? TEXT_CODE_PAGE_ASCII : stream->group->code_page;
     }
     return text_get(stream->pool, stream->response.tvb, at->offset, text_size, code_page, hkpd_text_order(table), most);
 }

@@ -19,9 +19,6 @@ static inline unsigned hkpd_text_order(const perf_table *table)
     return table->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
 }
 
-/* Returns the offset of SystemName, 0: there is none that lies in the header. `size`: its bytes without the terminator. */
-uint32_t hkpd_find_system_name(const perf_table *table, uint32_t *size);
-
 /* Returns SystemName without backslashes before it, in `pool`; NULL: there is none. */
 const char *hkpd_computer_name(wmem_allocator_t *pool, const counter_response *response);
 

@@ -41,7 +41,7 @@ static uint32_t read_uneven_cells(perf_table *t, const perf_group *g, perf_row *
     uint32_t at = row->cells, count = g->columns, first = t->num_cells;
 
     if (t->room[PERF_CELLS] - first < count) {
-        t->cells = perf_table_enlarge(t->cells, &t->room[PERF_CELLS], count, sizeof *t->cells);
+        t->cells = perf_table_enlarge(t, t->cells, PERF_CELLS, count);
     }
     row->cell_list = first + 1;
     t->num_cells += count;
@@ -85,12 +85,7 @@ static uint32_t read_rows(perf_table *t, perf_group *g, uint32_t at, uint32_t en
 {
     const uint64_t plain_size = (uint64_t)PLAIN_SIZE * g->columns;
     const uint32_t count_field = at - 4, columns = g->columns; /* the field: of instances */
-    const uint32_t most = (uint32_t)((end - at) / (PERF_INSTANCE_HEADER_SIZE + plain_size));
-    const uint32_t wanted = count < most ? count : most, room = t->room[PERF_ROWS] - t->num_rows;
 
-    if (room < wanted && wanted > 1) {
-        t->rows = perf_table_enlarge(t->rows, &t->room[PERF_ROWS], wanted - room, sizeof *t->rows);
-    }
     for (uint32_t i = 0; i < count && at > 0; i++) {
         perf_row row = {.id = PERF_NO_ID, .cells = at};
         if (g->has_instances) {
@@ -177,14 +172,13 @@ void perf_table_read_data(perf_table *t, const uint8_t *data, uint32_t size, uin
     static const perf_group_layout blocks = {.count_field = 4,
                                              .size_field = 8,
                                              .header_size = PERF_COUNTER_HEADER_SIZE,
-                                             .is_padded = true,
                                              .read = read_block,
                                              .read_plain = read_plain_blocks};
 
     perf_table_begin(t, data, size, reported, /* is_block */ false);
     if (size < PERF_DATA_HEADER_SIZE) {
         if (reported < PERF_DATA_HEADER_SIZE) {
-            perf_response_fault(t, PERF_FAULT_SHORT, 0, reported, PERF_DATA_HEADER_SIZE);
+            perf_add_fault(t, PERF_FAULT_SHORT, PERF_NO_GROUP, 0, reported, PERF_DATA_HEADER_SIZE);
         }
         return;
     }
@@ -194,6 +188,6 @@ void perf_table_read_data(perf_table *t, const uint8_t *data, uint32_t size, uin
     perf_add_column(t, &(perf_group){.columns = 0}, (perf_column){.id = PERF_NO_ID});
     perf_read_groups(t, &blocks, PERF_DATA_HEADER_SIZE);
     if (perf_le32(data) != reported) {
-        perf_response_fault(t, PERF_FAULT_TOTAL, 0, perf_le32(data), reported);
+        perf_add_fault(t, PERF_FAULT_TOTAL, PERF_NO_GROUP, 0, perf_le32(data), reported);
     }
 }

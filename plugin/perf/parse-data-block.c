@@ -44,7 +44,7 @@ static uint32_t read_instance(perf_table *t, perf_group *g, uint32_t at)
     if (length > 0 && (name < PERF_INSTANCE_DEFINITION_SIZE || name > size || length > size - name)) {
         return perf_group_fault(t, PERF_FAULT_NAME, at + 20, perf_add_u32(name, length), size);
     }
-    if (length % 2 != 0 && perf_group_has_wide_names(g)) {
+    if (length % 2 != 0 && perf_is_utf16(g->code_page)) {
         perf_group_fault(t, PERF_FAULT_NAME_SIZE, at + 20, length, 2);
     }
     perf_add_row(t, g, (perf_row){.offset = at, .id = perf_table_u32(t, at + 12)});
@@ -133,11 +133,6 @@ static uint32_t read_object(perf_table *t, perf_group *g, bool is_other_way)
     return end;
 }
 
-static bool has_sound_values(const perf_group *g)
-{
-    return g->is_sound && g->rows > 0 && g->columns > 0;
-}
-
 /* Makes objects with one title index not sound, each with a fault: nothing tells which of them is the sample before's. */
 static void mark_repeated_objects(perf_table *t)
 {
@@ -146,23 +141,26 @@ static void mark_repeated_objects(perf_table *t)
         uint32_t count = perf_table_count_objects(t, g->key);
         if (count > 1) {
             g->is_sound = false;
-            perf_add_fault(t, (perf_table_fault){PERF_FAULT_TWICE, i, g->offset + 12, g->key, count});
+            perf_add_fault(t, PERF_FAULT_TWICE, i, g->offset + 12, g->key, count);
         }
-    }
-    while (t->first_group < t->num_groups && !has_sound_values(&t->groups[t->first_group])) {
-        t->first_group = t->first_group + 1 < t->num_groups ? t->first_group + 1 : PERF_NO_GROUP;
     }
 }
 
-/* Adds a fault of the system name, which lies in the header. */
-static void check_system_name(perf_table *t)
+/* Finds the system name, which lies in the header. A header that the capture truncates has none. */
+static void find_system_name(perf_table *t)
 {
-    uint32_t header = perf_table_u32(t, 24), size = perf_table_u32(t, 80), offset = perf_table_u32(t, 84);
+    uint32_t header = perf_table_u32(t, 24), room = perf_table_u32(t, 80), offset = perf_table_u32(t, 84);
 
-    if (size > 0 && (offset < PERF_DATA_BLOCK_SIZE || offset > header || size > header - offset)) {
-        perf_response_fault(t, PERF_FAULT_NAME, 84, perf_add_u32(offset, size), header);
-    } else if (size % 2 != 0) {
-        perf_response_fault(t, PERF_FAULT_NAME_SIZE, 80, size, 2);
+    if (room > 0 && (offset < PERF_DATA_BLOCK_SIZE || offset > header || room > header - offset)) {
+        perf_add_fault(t, PERF_FAULT_NAME, PERF_NO_GROUP, 84, perf_add_u32(offset, room), header);
+        return;
+    }
+    if (room % 2 != 0) {
+        perf_add_fault(t, PERF_FAULT_NAME_SIZE, PERF_NO_GROUP, 80, room, 2);
+    }
+    if (room > 0 && header <= t->size) {
+        t->system_name = offset;
+        t->system_name_size = perf_utf16_size(t->data + offset, room);
     }
 }
 
@@ -176,10 +174,10 @@ static void read_header(perf_table *t)
     t->clocks = (perf_point){
         .perf_time = perf_table_u64(t, 56), .perf_freq = perf_table_u64(t, 64), .time_100ns = perf_table_u64(t, 72)};
     if (little_endian > 1) {
-        perf_response_fault(t, PERF_FAULT_NUMBER, 8, little_endian, 1);
+        perf_add_fault(t, PERF_FAULT_NUMBER, PERF_NO_GROUP, 8, little_endian, 1);
     }
     if (perf_table_u32(t, 12) != 1) {
-        perf_response_fault(t, PERF_FAULT_VERSION, 12, perf_table_u32(t, 12), 1);
+        perf_add_fault(t, PERF_FAULT_VERSION, PERF_NO_GROUP, 12, perf_table_u32(t, 12), 1);
     }
 }
 
@@ -191,21 +189,21 @@ void perf_table_read_block(perf_table *t, const uint8_t *data, uint32_t size, ui
     perf_table_begin(t, data, size, reported, /* is_block */ true);
     if (size < PERF_DATA_BLOCK_SIZE) {
         if (reported < PERF_DATA_BLOCK_SIZE) {
-            perf_response_fault(t, PERF_FAULT_SHORT, 0, reported, PERF_DATA_BLOCK_SIZE);
+            perf_add_fault(t, PERF_FAULT_SHORT, PERF_NO_GROUP, 0, reported, PERF_DATA_BLOCK_SIZE);
         }
         return;
     }
     read_header(t);
     uint32_t total = perf_table_u32(t, 20), header = perf_table_u32(t, 24), count = perf_table_u32(t, 28);
     if (header < PERF_DATA_BLOCK_SIZE || header > reported) {
-        perf_response_fault(t, PERF_FAULT_PARTS, 24, header, reported);
+        perf_add_fault(t, PERF_FAULT_PARTS, PERF_NO_GROUP, 24, header, reported);
         return;
     }
-    check_system_name(t);
+    find_system_name(t);
     perf_read_groups(t, &objects, header < size ? header : size);
     mark_repeated_objects(t);
     /* Samba leaves the header out of its total, and a bare header, which is sent for an object that is not there, has none. */
     if (total != reported && total != reported - header && !(total == 0 && count == 0)) {
-        perf_response_fault(t, PERF_FAULT_TOTAL, 20, total, reported);
+        perf_add_fault(t, PERF_FAULT_TOTAL, PERF_NO_GROUP, 20, total, reported);
     }
 }

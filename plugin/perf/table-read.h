@@ -23,7 +23,7 @@ static inline perf_group *perf_add_group(perf_table *t, uint32_t offset, uint32_
 static inline void perf_add_column(perf_table *t, perf_group *g, perf_column column)
 {
     if (t->num_columns == t->room[PERF_COLUMNS]) {
-        t->columns = perf_table_enlarge(t->columns, &t->room[PERF_COLUMNS], 1, sizeof *t->columns);
+        t->columns = perf_table_enlarge(t, t->columns, PERF_COLUMNS, 1);
     }
     t->columns[t->num_columns++] = column;
     g->columns++;
@@ -33,7 +33,7 @@ static inline void perf_add_column(perf_table *t, perf_group *g, perf_column col
 static inline perf_row *perf_add_row(perf_table *t, perf_group *g, perf_row row)
 {
     if (t->num_rows == t->room[PERF_ROWS]) {
-        t->rows = perf_table_enlarge(t->rows, &t->room[PERF_ROWS], 1, sizeof *t->rows);
+        t->rows = perf_table_enlarge(t, t->rows, PERF_ROWS, 1);
     }
     t->rows[t->num_rows] = row;
     g->rows++;
@@ -43,14 +43,15 @@ static inline perf_row *perf_add_row(perf_table *t, perf_group *g, perf_row row)
 /* Faults that are kept of a response: nobody reads more. */
 #define PERF_MOST_FAULTS 100
 
-/* Adds a fault, unless PERF_MOST_FAULTS are there. */
-static inline void perf_add_fault(perf_table *t, perf_table_fault fault)
+/* Adds a fault, unless PERF_MOST_FAULTS are there. `group`: as there. */
+static inline void perf_add_fault(perf_table *t, perf_table_fault_kind kind, uint32_t group, uint32_t offset,
+                                  uint32_t stated, uint32_t found)
 {
     if (t->num_faults == t->room[PERF_FAULTS]) {
-        t->faults = perf_table_enlarge(t->faults, &t->room[PERF_FAULTS], 1, sizeof *t->faults);
+        t->faults = perf_table_enlarge(t, t->faults, PERF_FAULTS, 1);
     }
     if (t->num_faults < PERF_MOST_FAULTS) {
-        t->faults[t->num_faults++] = fault;
+        t->faults[t->num_faults++] = (perf_table_fault){kind, group, offset, stated, found};
     }
 }
 
@@ -58,14 +59,8 @@ static inline void perf_add_fault(perf_table *t, perf_table_fault fault)
 static inline uint32_t perf_group_fault(perf_table *t, perf_table_fault_kind kind, uint32_t offset, uint32_t stated,
                                         uint32_t found)
 {
-    perf_add_fault(t, (perf_table_fault){kind, t->num_groups - 1, offset, stated, found});
+    perf_add_fault(t, kind, t->num_groups - 1, offset, stated, found);
     return 0;
-}
-
-static inline void perf_response_fault(perf_table *t, perf_table_fault_kind kind, uint32_t offset, uint32_t stated,
-                                       uint32_t found)
-{
-    perf_add_fault(t, (perf_table_fault){kind, PERF_NO_GROUP, offset, stated, found});
 }
 
 /* Groups of one protocol: offsets of fields, sizes in bytes. */
@@ -73,7 +68,6 @@ typedef struct {
     uint32_t count_field; /* of the number of groups, in the response */
     uint32_t size_field;  /* of a group's size, in the group */
     uint32_t header_size; /* of a group */
-    bool is_padded;       /* each group begins on 8 bytes */
     /* Reads a group in one of two ways. Returns where its parts end, 0 if something does not fit. */
     uint32_t (*read)(perf_table *table, perf_group *group, bool is_other_way);
     /* Adds the blocks of one plain value from `at` on, at most so many. Returns where they end. NULL: there are none. */
@@ -109,13 +103,10 @@ static inline void perf_read_groups(perf_table *t, const perf_group_layout *layo
 
     most = count < most ? count : most;
     if (t->room[PERF_GROUPS] < most) { /* they stay where they are when all are read */
-        t->groups =
-            perf_table_enlarge(t->groups, &t->room[PERF_GROUPS], most - t->room[PERF_GROUPS], sizeof *t->groups);
+        t->groups = perf_table_enlarge(t, t->groups, PERF_GROUPS, most - t->room[PERF_GROUPS]);
     }
     while (t->num_groups < count && fits && t->size - at >= layout->header_size) {
-        uint32_t plain_end = layout->read_plain && t->first_group != PERF_NO_GROUP
-                                 ? layout->read_plain(t, at, count - t->num_groups)
-                                 : at;
+        uint32_t plain_end = layout->read_plain ? layout->read_plain(t, at, count - t->num_groups) : at;
         if (plain_end > at) {
             at = plain_end;
             continue;
@@ -138,18 +129,14 @@ static inline void perf_read_groups(perf_table *t, const perf_group_layout *layo
             perf_group_fault(t, PERF_FAULT_GROUP_SIZE, at + layout->size_field, size, t->reported - at);
         }
         t->failed += !t->is_block && g->type == PERF_ERROR_RETURN;
-        uint64_t values = (uint64_t)g->rows * g->columns;
-        t->values += values;
-        if (t->first_group == PERF_NO_GROUP && g->is_sound && values > 0) {
-            t->first_group = t->num_groups - 1;
-        }
-        uint32_t padded = layout->is_padded ? perf_align8(size) : size;
+        t->values += (uint64_t)g->rows * g->columns;
+        uint32_t padded = t->is_block ? size : perf_align8(size); /* each block begins on 8 bytes */
         at = !fits ? t->size : at + (padded <= left ? padded : size);
     }
     t->is_sound = t->num_groups == count && fits && !is_cut && t->size - at < 8;
     if (t->num_groups < count && !is_cut) {
-        perf_response_fault(t, PERF_FAULT_GROUPS, layout->count_field, count, t->num_groups);
+        perf_add_fault(t, PERF_FAULT_GROUPS, PERF_NO_GROUP, layout->count_field, count, t->num_groups);
     } else if (t->num_groups == count && t->size - at >= 8) {
-        perf_response_fault(t, PERF_FAULT_REST, at, t->size, at);
+        perf_add_fault(t, PERF_FAULT_REST, PERF_NO_GROUP, at, t->size, at);
     }
 }

@@ -30,7 +30,8 @@ struct perf_group_index {
     uint32_t scanned_row; /* `scanned` are the rows of its name; PERF_NO_ID: none */
     named_rows scanned;
     perf_index columns; /* by id, and whether it is a base */
-    perf_index rows;    /* by the digest of the name; those that are not the first of their name by digest and ordinal, too */
+    perf_index
+        rows; /* by the digest of the name; those that are not the first of their name by digest and ordinal, too */
     bool repeats_names; /* some rows are not */
     row_name *names;
     perf_index row_ids; /* by the digest of the name and the value of `id_column` */
@@ -45,10 +46,15 @@ static void *check_memory(void *memory)
     return memory;
 }
 
-void *perf_table_enlarge(void *array, uint32_t *room, uint32_t more, size_t size)
+void *perf_table_enlarge(perf_table *t, void *array, unsigned which, uint32_t more)
 {
-    *room += *room / 2 + more;
-    return check_memory(realloc(array, *room * size));
+    static const size_t sizes[PERF_NUM_ARRAYS] = {sizeof *t->groups, sizeof *t->columns, sizeof *t->rows,
+                                                  sizeof *t->cells, sizeof *t->faults};
+    uint32_t added = t->room[which] / 2 + more;
+
+    t->room[which] += added;
+    t->array_bytes += added * sizes[which];
+    return check_memory(realloc(array, t->room[which] * sizes[which]));
 }
 
 /* Returns zeroed memory for `count` elements of an index. Changes: counts its bytes. */
@@ -86,7 +92,7 @@ void perf_table_begin(perf_table *t, const uint8_t *data, uint32_t size, uint32_
                       .rows = before.rows,
                       .cells = before.cells,
                       .faults = before.faults,
-                      .first_group = PERF_NO_GROUP};
+                      .array_bytes = before.array_bytes};
     memcpy(t->room, before.room, sizeof t->room);
 }
 
@@ -98,18 +104,6 @@ void perf_table_free(perf_table *t)
     free(t->rows);
     free(t->cells);
     free(t->faults);
-}
-
-size_t perf_table_memory(const perf_table *t)
-{
-    static const size_t sizes[PERF_NUM_ARRAYS] = {sizeof *t->groups, sizeof *t->columns, sizeof *t->rows,
-                                                  sizeof *t->cells, sizeof *t->faults};
-    size_t bytes = t->index_bytes;
-
-    for (unsigned i = 0; i < PERF_NUM_ARRAYS; i++) {
-        bytes += t->room[i] * sizes[i];
-    }
-    return bytes;
 }
 
 uint32_t perf_table_find_cell(const perf_table *t, const perf_group *g, uint32_t row, uint32_t column, uint32_t *size)
@@ -293,7 +287,7 @@ uint32_t perf_table_name(const perf_table *t, const perf_group *g, uint32_t row,
     uint32_t room = 0, at = perf_table_row(t, g, row)->offset;
     uint32_t name = g->has_instances ? find_name(t, at, &room) : at;
 
-    if (perf_group_has_wide_names(g)) {
+    if (perf_is_utf16(g->code_page)) {
         *size = perf_utf16_size(t->data + name, room);
     } else {
         const uint8_t *end = room > 0 ? memchr(t->data + name, 0, room) : NULL;
@@ -333,8 +327,7 @@ static bool has_parent(const perf_table *t, const perf_group *g, uint32_t row)
     return t->is_block && perf_table_u32(t, perf_table_row(t, g, row)->offset + 4) != 0;
 }
 
-/* Returns the object of the row's parent and `parent`, its row there; NULL: it has no parent, or that is not in the response. */
-static perf_group *find_parent(perf_table *t, const perf_group *g, uint32_t row, uint32_t *parent)
+perf_group *perf_table_find_parent(perf_table *t, const perf_group *g, uint32_t row, uint32_t *parent)
 {
     uint32_t offset = perf_table_row(t, g, row)->offset;
     perf_group *parents = has_parent(t, g, row) ? perf_table_find_object(t, perf_table_u32(t, offset + 4)) : NULL;
@@ -371,7 +364,7 @@ static uint64_t get_digest(perf_table *t, const perf_group *g, uint32_t row)
     if (g->index && g->index->names) {
         return g->index->names[row].digest;
     }
-    const perf_group *parents = find_parent(t, g, row, &parent);
+    const perf_group *parents = perf_table_find_parent(t, g, row, &parent);
     return digest_name(t, g, row, parents ? digest_name(t, parents, parent, 1) : 0);
 }
 
@@ -410,7 +403,7 @@ static named_rows scan_names(perf_table *t, const perf_group *g, const uint8_t *
     uint32_t parent;
 
     for (uint32_t i = 0; (i = find_next_row(t, g, i, name, size)) != PERF_NO_ID; i++) {
-        if (find_parent(t, g, i, &parent) == NULL) {
+        if (perf_table_find_parent(t, g, i, &parent) == NULL) {
             found.first = found.count++ == 0 ? i : found.first;
             found.before += i < row;
         }
@@ -456,7 +449,7 @@ perf_row_name perf_table_row_name(perf_table *t, perf_group *g, uint32_t row)
     uint32_t parent;
 
     return (perf_row_name){.ordinal = rows.before,
-                           .lacks_parent = has_parent(t, g, row) && find_parent(t, g, row, &parent) == NULL};
+                           .lacks_parent = has_parent(t, g, row) && perf_table_find_parent(t, g, row, &parent) == NULL};
 }
 
 bool perf_table_repeats_names(perf_table *t, perf_group *g)
@@ -527,7 +520,7 @@ static perf_slot find_proven_rows(perf_table *t, perf_group *g, uint32_t column,
 static bool has_repeated_parent(perf_table *t, const perf_group *g, uint32_t row)
 {
     uint32_t parent;
-    perf_group *parents = find_parent(t, g, row, &parent);
+    perf_group *parents = perf_table_find_parent(t, g, row, &parent);
 
     return parents && find_own_named_rows(t, parents, parent).count > 1;
 }

@@ -105,10 +105,10 @@ enum { PERF_GROUPS, PERF_COLUMNS, PERF_ROWS, PERF_CELLS, PERF_FAULTS, PERF_NUM_A
 
 typedef struct {
     const uint8_t *data;
-    uint32_t size;     /* bytes that were captured */
-    uint32_t reported; /* bytes that were sent */
-    bool is_block;     /* PERF_DATA_BLOCK */
-    bool is_sound;     /* its groups fill it */
+    uint32_t size;                    /* bytes that were captured */
+    uint32_t reported;                /* bytes that were sent */
+    bool is_block;                    /* PERF_DATA_BLOCK */
+    bool is_sound;                    /* its groups fill it */
     bool big_endian, big_endian_text; /* byte order of numbers, and of UTF-16 */
     perf_point clocks;                /* PerfTime, PerfFreq, 100 ns */
     perf_group *groups;
@@ -118,8 +118,10 @@ typedef struct {
     perf_table_fault *faults; /* the first 100 */
     uint32_t num_groups, num_columns, num_rows, num_cells, num_faults;
     uint32_t failed;                /* blocks with an error in place of values */
-    uint32_t first_group;           /* number of the first sound group with values, PERF_NO_GROUP: none */
+    uint32_t system_name;           /* offset of SystemName, 0: there is none; PERF_DATA_BLOCK alone */
+    uint32_t system_name_size;      /* bytes without terminator */
     perf_group_index *indexes;      /* of all groups, NULL: nobody asked */
+    size_t array_bytes;             /* memory of the arrays */
     size_t index_bytes;             /* memory of all indexes */
     uint32_t room[PERF_NUM_ARRAYS]; /* elements that the arrays have room for */
     uint64_t values;                /* cells of all rows */
@@ -138,22 +140,36 @@ void perf_table_free(perf_table *table);
 /* Empties a table for a reader. Needs: zeros, or a table that was read. Changes: indexes are freed, arrays used again; `data` is not copied. */
 void perf_table_begin(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported, bool is_block);
 
-/* Grows an array of a table from `*room` elements of `size` bytes by `more` of them and half as many as it had. Returns it, which may have
- * moved. Changes: `*room`. A lack of memory ends the program, as everywhere in Wireshark. */
-void *perf_table_enlarge(void *array, uint32_t *room, uint32_t more, size_t size);
+/* Grows an array of a table (`which`: PERF_GROUPS ...) by room for `more` elements and half as many as it had. Returns it, which may have moved.
+ * A lack of memory ends the program, as everywhere in Wireshark. */
+void *perf_table_enlarge(perf_table *table, void *array, unsigned which, uint32_t more);
 
 /* Returns the bytes that a table takes, without its data. */
-size_t perf_table_memory(const perf_table *table);
+static inline size_t perf_table_memory(const perf_table *t)
+{
+    return t->array_bytes + t->index_bytes;
+}
 
 /* True if a group is sound and more than descriptions, so that the response can be a sample. */
 static inline bool perf_table_has_sound_group(const perf_table *t)
 {
-    uint32_t i = 0;
-
-    while (i < t->num_groups && !(t->groups[i].is_sound && t->groups[i].has_values)) {
-        i++;
+    for (uint32_t i = 0; i < t->num_groups; i++) {
+        if (t->groups[i].is_sound && t->groups[i].has_values) {
+            return true;
+        }
     }
-    return i < t->num_groups;
+    return false;
+}
+
+/* Returns the first sound group with values, NULL: there is none. */
+static inline perf_group *perf_table_first_group(const perf_table *t)
+{
+    for (uint32_t i = 0; i < t->num_groups; i++) {
+        if (t->groups[i].is_sound && t->groups[i].rows > 0 && t->groups[i].columns > 0) {
+            return &t->groups[i];
+        }
+    }
+    return NULL;
 }
 
 /* Return a number in the data's byte order. Needs: all of it was captured. */
@@ -180,12 +196,6 @@ static inline const perf_column *perf_table_column(const perf_table *t, const pe
 static inline bool perf_column_is_base(const perf_column *column)
 {
     return (column->type & 0x000F0C00) == 0x00030400; /* PERF_TYPE_COUNTER, PERF_COUNTER_BASE */
-}
-
-/* True if names of instances are UTF-16, false: bytes in the group's code page. */
-static inline bool perf_group_has_wide_names(const perf_group *group)
-{
-    return group->code_page == 0 || group->code_page == 1200;
 }
 
 /* Returns the offset of the row's name. `size`: bytes without a terminator, 0: it has no name. */
@@ -239,6 +249,10 @@ typedef struct {
     uint32_t ordinal;  /* 0 for the first row of that name */
     bool lacks_parent; /* it has a parent, which is not in the response */
 } perf_row_name;
+
+/* Returns the object of a row's parent, and `parent`: its row there; NULL: the row has none, or that is not in the response. Changes: makes the
+ * index of objects. */
+perf_group *perf_table_find_parent(perf_table *table, const perf_group *group, uint32_t row, uint32_t *parent);
 
 /* Returns the row's place among the rows of its name, for paths like "x#1". Needs: the group has instances. Changes: may make
  * the group's index, but not for the packet list's few questions. */

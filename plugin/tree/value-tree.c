@@ -373,13 +373,13 @@ static uint32_t find_info_row(const value_stream *stream)
 static const char *format_info_value(wmem_allocator_t *pool, const counter_response *response)
 {
     value_stream *stream = value_stream_begin(pool, response);
-    const perf_table *table = response->table;
+    perf_group *group = perf_table_first_group(response->table);
     bool is_found = false;
 
-    if (table->first_group == PERF_NO_GROUP) {
+    if (group == NULL) {
         return NULL;
     }
-    value_stream_enter(stream, &table->groups[table->first_group]);
+    value_stream_enter(stream, group);
     uint32_t row = find_info_row(stream);
     for (uint32_t column = 0; column < stream->group->columns && !is_found; column++) {
         const counter_value *at = value_stream_go_to(stream, row, column);

@@ -171,7 +171,8 @@ static void test_counter_data(void)
     build_data(&b);
     sample s = read_buffer(perf_table_read_data, &b);
     perf_table *t = &s.table;
-    assert(t->is_sound && t->num_faults == 0 && t->num_groups == 3 && t->values == 6 && t->first_group == 0);
+    assert(t->is_sound && t->num_faults == 0 && t->num_groups == 3 && t->values == 6 &&
+           perf_table_first_group(t) == t->groups);
     assert(t->clocks.perf_time == 1259983709807 && t->clocks.perf_freq == 10000000);
     perf_group *g = &t->groups[0];
     assert(t->num_cells == 0 && g->has_instances && g->type == PERF_COUNTERSET && g->columns == 2 && g->rows == 2);
@@ -207,7 +208,7 @@ static void test_error(void)
     end_block(&b, block);
     finish(&b);
     sample s = read_buffer(perf_table_read_data, &b);
-    assert(s.table.is_sound && sound_groups(&s.table) == 3 && s.table.first_group == 1);
+    assert(s.table.is_sound && sound_groups(&s.table) == 3 && perf_table_first_group(&s.table) == &s.table.groups[1]);
     assert(s.table.groups[0].status == 1168 && s.table.groups[0].rows == 0);
     free_sample(&s);
 }
@@ -230,7 +231,7 @@ static void test_plain_blocks(void)
     sample s = read_buffer(perf_table_read_data, &b);
     perf_table *t = &s.table;
     assert(t->is_sound && t->num_groups == BLOCKS && t->values == BLOCKS - 1 && t->failed == 1);
-    assert(t->first_group == 0 && t->num_rows == BLOCKS - 1);
+    assert(perf_table_first_group(t) == t->groups && t->num_rows == BLOCKS - 1);
     for (uint32_t i = BLOCKS; i-- > 0;) {
         perf_group *g = &t->groups[i];
         assert(g->is_sound && g->key == i && g->rows == (i != ERROR) && g->type == (i != ERROR));
@@ -464,7 +465,8 @@ static void test_objects_without_instances(void)
     sample s = read_buffer(perf_table_read_block, &b);
     perf_group *g = s.table.groups;
     assert(s.table.is_sound && !g[0].has_values && g[0].rows == 0 && g[1].has_values && g[1].rows == 1);
-    assert(s.table.first_group == 1 && perf_table_number(&s.table, &g[1], 0, 0).value == 77);
+    assert(perf_table_first_group(&s.table) == &s.table.groups[1] &&
+           perf_table_number(&s.table, &g[1], 0, 0).value == 77);
     free_sample(&s);
 }
 
@@ -654,7 +656,7 @@ static void test_changed_blocks(void)
     assert(perf_table_row(&s.table, g, 1)->offset == INSTANCE_2);
     free_sample(&s);
     s = read_changed_block(OBJECT_2 + 12, 230); /* which of two objects of one title is meant nobody knows */
-    assert(s.table.is_sound && s.table.num_faults == 2 && s.table.first_group == PERF_NO_GROUP);
+    assert(s.table.is_sound && s.table.num_faults == 2 && perf_table_first_group(&s.table) == NULL);
     assert(perf_table_find_object(&s.table, 230) == NULL);
     free_sample(&s);
 }
@@ -884,7 +886,7 @@ static void test_read_again(void)
     perf_table_read_block(&s.table, other.bytes, other.size, other.size);
     assert(s.table.is_sound && s.table.num_groups == 2 && s.table.values == 8 && s.table.groups[0].index == NULL);
     perf_table_read_data(&s.table, b.bytes, 40, 40);
-    assert(s.table.num_groups == 0 && s.table.num_faults == 1 && s.table.first_group == PERF_NO_GROUP);
+    assert(s.table.num_groups == 0 && s.table.num_faults == 1 && perf_table_first_group(&s.table) == NULL);
     free_sample(&s);
 }
 
