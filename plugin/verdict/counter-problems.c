@@ -23,12 +23,11 @@ static void add_problem(const problem_counter *to, problem_kind kind, const pack
     counter_problem *problem = &to->query->problems[kind];
 
     if (problem->things++ == 0) {
-        problem->shown.pool = to->v->memory;
         problem->first = path ? wmem_strdup(to->v->memory, path) : NULL;
         problem->status = status;
     }
     if (problem->shown.last != pinfo->num) {
-        evidence_add(&problem->shown, pinfo->num, nstime_to_sec(&pinfo->abs_ts));
+        evidence_add(to->v->memory, &problem->shown, pinfo->num, nstime_to_sec(&pinfo->abs_ts));
     }
 }
 
@@ -157,7 +156,7 @@ static const struct {
 /* Returns a problem's counts and frames of all queries of the monitor; path and error are those of the first query that has it. */
 static counter_problem sum_problems(const verdict_monitor *monitor, problem_kind kind)
 {
-    counter_problem sum = {.shown = {.pool = monitor->pool}};
+    counter_problem sum = {.things = 0};
 
     for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
         const counter_problem *one = &monitor_query(monitor, i)->problems[kind];
@@ -166,7 +165,8 @@ static counter_problem sum_problems(const verdict_monitor *monitor, problem_kind
         sum.things += one->things;
         for (unsigned n = 0; n < evidence_count(&one->shown); n++) {
             uint32_t frame = one->shown.frames[n];
-            evidence_add(&sum.shown, frame, frame == one->shown.last ? one->shown.until : one->shown.since);
+            evidence_add(monitor->pool, &sum.shown, frame,
+                         frame == one->shown.last ? one->shown.until : one->shown.since);
         }
     }
     return sum;

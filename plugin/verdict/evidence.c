@@ -31,7 +31,7 @@ bool verdict_finding_has(const verdict_finding *finding, uint32_t frame)
     return bsearch(&frame, finding->frames, finding->count, sizeof frame, perf_compare_u32);
 }
 
-void evidence_add(verdict_evidence *evidence, uint32_t frame, double when)
+void evidence_add(wmem_allocator_t *pool, verdict_evidence *evidence, uint32_t frame, double when)
 {
     unsigned count = evidence_count(evidence);
 
@@ -44,7 +44,7 @@ void evidence_add(verdict_evidence *evidence, uint32_t frame, double when)
         evidence->until = when;
     }
     if ((count & (count - 1)) == 0) { /* room for the next power of two is needed */
-        evidence->frames = wmem_realloc(evidence->pool, evidence->frames, MAX(2 * count, 1) * sizeof frame);
+        evidence->frames = wmem_realloc(pool, evidence->frames, MAX(2 * count, 1) * sizeof frame);
     }
     evidence->frames[count] = frame;
     evidence->count = count + 1;
@@ -75,9 +75,8 @@ void verdict_set_span(wmem_allocator_t *pool, double begin, double end)
 
 /* Returns $T: "since 09:46:50, frame 88"; "09:46:50 to 09:47:10, frames 88 to 90"; "09:46:50,
  * frame 88". */
-static const char *when_text(const verdict_evidence *evidence, bool lasts)
+static const char *when_text(wmem_allocator_t *pool, const verdict_evidence *evidence, bool lasts)
 {
-    wmem_allocator_t *pool = evidence->pool;
     const char *since = time_text(pool, evidence->since, false, clock_format),
                *until = time_text(pool, evidence->until, false, clock_format);
     bool is_one = evidence->first == evidence->last, is_same = strcmp(since, until) == 0;
@@ -91,10 +90,10 @@ static const char *when_text(const verdict_evidence *evidence, bool lasts)
 
 /* Returns a sentence of verdict_add_finding(). `cut`: 0: whole; else without $N and brackets,
  * and names of at most VERDICT_LINE - `cut` characters. */
-static const char *format_sentence(const char *text, const verdict_finding *finding, const char *when,
-                                   const char *server, const char *client, unsigned cut)
+static const char *format_sentence(wmem_allocator_t *pool, const char *text, const verdict_finding *finding,
+                                   const char *when, const char *server, const char *client, unsigned cut)
 {
-    wmem_strbuf_t *line = wmem_strbuf_new(finding->pool, "");
+    wmem_strbuf_t *line = wmem_strbuf_new(pool, "");
 
     for (; *text; text++) {
         const char *end = *text == '[' && cut > 0 ? strchr(text, ']') : NULL;
@@ -106,7 +105,7 @@ static const char *format_sentence(const char *text, const verdict_finding *find
             wmem_strbuf_append(line, when);
         } else if (*text != 'N') {
             const char *word = *text == 'S' ? server : *text == 'C' ? client : finding->which;
-            wmem_strbuf_append(line, word ? text_cut(finding->pool, word, VERDICT_LINE - cut) : "");
+            wmem_strbuf_append(line, word ? text_cut(pool, word, VERDICT_LINE - cut) : "");
         } else if (finding->count > 1 && cut == 0) {
             wmem_strbuf_append_printf(line, " (%u times)", finding->count);
         }
@@ -116,10 +115,10 @@ static const char *format_sentence(const char *text, const verdict_finding *find
 
 /* Sorts copies of the evidence's frames, which may be another judgement's, too. Needs: there is
  * one. */
-static void sort_frames(verdict_finding *finding)
+static void sort_frames(wmem_allocator_t *pool, verdict_finding *finding)
 {
     unsigned all = finding->count, left = 1;
-    uint32_t *frames = wmem_memdup(finding->pool, finding->frames, all * sizeof *frames);
+    uint32_t *frames = wmem_memdup(pool, finding->frames, all * sizeof *frames);
 
     qsort(frames, all, sizeof *frames, perf_compare_u32);
     for (unsigned i = 1; i < all; i++) {
@@ -130,23 +129,23 @@ static void sort_frames(verdict_finding *finding)
     finding->count = left;
 }
 
-void verdict_add_finding(verdict_finding **findings, verdict_kind kind, verdict_party party,
+void verdict_add_finding(wmem_allocator_t *pool, verdict_finding **findings, verdict_kind kind, verdict_party party,
                          const verdict_evidence *evidence, bool lasts, const char *server, const char *client,
                          const char *text)
 {
     if (evidence_count(evidence) == 0) {
         return;
     }
-    verdict_finding *finding = wmem_memdup(evidence->pool, evidence, sizeof *finding);
-    const char *when = when_text(evidence, lasts);
+    verdict_finding *finding = wmem_memdup(pool, evidence, sizeof *finding);
+    const char *when = when_text(pool, evidence, lasts);
     finding->kind = kind;
     finding->party = party;
     finding->lasts = lasts;
     finding->meaning = evidence->meaning && *evidence->meaning ? evidence->meaning : NULL;
-    sort_frames(finding);
-    finding->text = format_sentence(text, finding, when, server, client, 0);
+    sort_frames(pool, finding);
+    finding->text = format_sentence(pool, text, finding, when, server, client, 0);
     for (unsigned cut = 1; cut < VERDICT_LINE && g_utf8_strlen(finding->text, -1) > VERDICT_LINE; cut++) {
-        finding->text = format_sentence(text, finding, when, server, client, cut);
+        finding->text = format_sentence(pool, text, finding, when, server, client, cut);
     }
     while (*findings && verdict_finding_compare(*findings, finding) <= 0) {
         findings = &(*findings)->next;

@@ -77,12 +77,11 @@ typedef enum { VERDICT_KINDS(VERDICT_NUMBER) VERDICT_NUM_KINDS } verdict_kind;
 #define VERDICT_LAST_STOP VERDICT_PIPE_BROKEN
 
 /* A finding; without kind, party and text the evidence of one: frames that show something.
- * Begins as zeros and its pool. Frames set to NULL empty it. */
+ * Begins as zeros. Frames set to NULL empty it. */
 typedef struct verdict_finding {
     struct verdict_finding *next; /* less bad, or later */
     verdict_kind kind;
     verdict_party party;
-    wmem_allocator_t *pool;
     uint32_t *frames;     /* numbers; of a finding ascending, each once; NULL: none */
     unsigned count;       /* number of `frames`; meaningless without */
     uint32_t first, last; /* lowest and highest frame; meaningless without frames, as the times are */
@@ -106,8 +105,8 @@ typedef struct {
 extern const verdict_row verdict_rows[VERDICT_NUM_KINDS];
 extern const char *const verdict_parties[];
 
-/* Adds a frame and its time, seconds since 1970. Needs: a pool. A frame that is added twice counts once in a finding. */
-void evidence_add(verdict_evidence *evidence, uint32_t frame, double when);
+/* Adds a frame and its time, seconds since 1970. A frame that is added twice counts once in a finding. Needs: the same pool each time. */
+void evidence_add(wmem_allocator_t *pool, verdict_evidence *evidence, uint32_t frame, double when);
 
 static inline unsigned evidence_count(const verdict_evidence *evidence)
 {
@@ -117,11 +116,11 @@ static inline unsigned evidence_count(const verdict_evidence *evidence)
 /* Sets the times of the capture's first and last packet, seconds since 1970, for all findings: if they are of two days, sentences have dates. */
 void verdict_set_span(wmem_allocator_t *pool, double begin, double end);
 
-/* Adds a finding of the evidence, if that has frames, in its pool. `text`: $S, $C: server,
+/* Adds a finding of the evidence, if that has frames, as a copy in `pool`. `text`: $S, $C: server,
  * client. $F: `which`. $N: " (3 times)" for several frames. $T: "since T, frame N" if it
  * `lasts`, else "T to U, frames N to M"; one frame: "T, frame N". A sentence that is too long
  * loses $N and [brackets], then ends of $S, $C, $F. Changes: the list, kept sorted. */
-void verdict_add_finding(verdict_finding **findings, verdict_kind kind, verdict_party party,
+void verdict_add_finding(wmem_allocator_t *pool, verdict_finding **findings, verdict_kind kind, verdict_party party,
                          const verdict_evidence *evidence, bool lasts, const char *server, const char *client,
                          const char *text);
 

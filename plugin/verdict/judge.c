@@ -27,7 +27,7 @@ static bool is_open(const verdict_query *query)
 /* Returns true if a FIN or RST ended the connection that is not the client's: the server sent it, or a firewall. */
 static bool is_ended_by_server(const verdict_connection *connection)
 {
-    return connection && connection->end.frame > 0 && !connection->is_ended_by_client;
+    return connection->end.frame > 0 && !connection->is_ended_by_client;
 }
 
 /* --- Calls -------------------------------------------------------------------------------------------------------- */
@@ -100,10 +100,10 @@ static bool is_made_good(const monitor_call *call)
 /* Returns true if a peer resent again and again what it sent at `when` (seconds since 1970), and the other one never acknowledged it. */
 static bool is_resent_in_vain(const verdict_connection *connection, bool by_client, double when)
 {
-    const connection_event *last, *event = steps_events(connection, when, &last);
+    const connection_event *last, *event = steps_events(connection->events, when, &last);
     unsigned resent = 0;
 
-    if (connection == NULL || connection->by[!by_client].heard_at > when) {
+    if (connection->by[!by_client].heard_at > when) {
         return false;
     }
     for (; event < last; event++) {
@@ -118,19 +118,21 @@ static bool is_unanswered(const monitor_call *call, double until)
 {
     const verdict_connection *connection = call->connection;
     const verdict_peers *pair = call->query->pair;
-    bool is_cut = pair && pair->cut.frames && pair->cut.last > call->asked_frame;
+    const verdict_evidence *cut = pair ? &pair->lacks[LACKS_ENDS] : NULL;
+    bool is_cut = cut && cut->frames && cut->last > call->asked_frame;
+    bool has_loss = pair && steps_find_event(pair->losses, EVENT_LOST, 0, call->asked, INFINITY);
     bool has_ended = is_ended_by_server(connection) && connection->end.frame > call->asked_frame &&
                      connection->end.time - call->asked < STEPS_LONG_WAIT;
 
     return until - call->asked >= STEPS_LONG_WAIT && !steps_times().was_set && !is_cut && !has_ended &&
-           !steps_is_one_way(connection) && !peers_have_loss(pair, call->asked, INFINITY) && !is_made_good(call);
+           !steps_is_one_way(connection) && !has_loss && !is_made_good(call);
 }
 
 /* Returns the SMB2 error in place of a request's response; NULL: none. */
 static const connection_event *find_pipe_failure(const monitor_call *call)
 {
     return call->outcome == CALL_WAITS
-               ? steps_find_event(call->connection, EVENT_PIPE_FAILED, call->asked_frame, call->asked, INFINITY)
+               ? steps_find_event(call->connection->events, EVENT_PIPE_FAILED, call->asked_frame, call->asked, INFINITY)
                : NULL;
 }
 
@@ -194,8 +196,7 @@ static void count_wrong(const verdict_monitor *monitor, wrong_calls *all, const 
     if (wrong != WRONG_NOTHING) {
         calls->first = calls->first ? calls->first : call;
         calls->is_mixed |= call->operation != calls->first->operation || call->status != calls->first->status;
-        calls->shown.pool = monitor->pool;
-        evidence_add(&calls->shown, at.frame, at.time);
+        evidence_add(monitor->pool, &calls->shown, at.frame, at.time);
         *status = wrong == WRONG_PIPE ? failure->status : *status;
     }
 }
@@ -227,14 +228,14 @@ static void find_wrong_calls(verdict_monitor *monitor)
                             all[wrong].is_mixed ? "calls" : first->operation, error);
     }
     if (all[WRONG_PIPE].first && monitor->pair) {
-        steps_add_pipe_failure(monitor->pair, status, &all[WRONG_PIPE].shown, &monitor->findings);
+        steps_add_pipe_failure(monitor->pool, monitor->pair, status, &all[WRONG_PIPE].shown, &monitor->findings);
     }
 }
 
 /* Adds findings of queries whose connection the server, or a firewall, ended, and of MANY_OPEN or more that the client left open. */
 static void find_open(verdict_monitor *monitor)
 {
-    verdict_evidence broken = {.pool = monitor->pool}, left = {.pool = monitor->pool};
+    verdict_evidence broken = {.frames = NULL}, left = {.frames = NULL};
     const char *word = monitor_handle_word(monitor);
 
     for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
@@ -243,10 +244,10 @@ static void find_open(verdict_monitor *monitor)
             continue;
         }
         if (is_ended_by_server(query->connection)) {
-            evidence_add(&broken, query->connection->end.frame, query->connection->end.time);
+            evidence_add(monitor->pool, &broken, query->connection->end.frame, query->connection->end.time);
         }
         if (query->opened_frame > 0) {
-            evidence_add(&left, query->first_frame, query->first_time);
+            evidence_add(monitor->pool, &left, query->first_frame, query->first_time);
         }
     }
     monitor_add_finding(monitor, VERDICT_BROKEN, PARTY_SERVER, &broken,
@@ -264,7 +265,7 @@ static void find_open(verdict_monitor *monitor)
 static void find_lacking(verdict_monitor *monitor, bool lacks_some)
 {
     const verdict_peers *pair = monitor->pair;
-    verdict_evidence lost = {.pool = monitor->pool}, cut = pair ? pair->cut : lost;
+    verdict_evidence lost = {.frames = NULL}, cut = pair ? pair->lacks[LACKS_ENDS] : lost;
     bool is_harmful = lacks_some || monitor->stats.numbers[STAT_SAMPLES] <= 0;
 
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
@@ -278,11 +279,10 @@ static void find_lacking(verdict_monitor *monitor, bool lacks_some)
         }
     }
     for (unsigned i = 0; pair && i < wmem_array_get_count(pair->losses); i++) {
-        const verdict_span *loss = wmem_array_index(pair->losses, i);
-        evidence_add(&lost, loss->frame, loss->until);
+        const connection_event *loss = wmem_array_index(pair->losses, i);
+        evidence_add(monitor->pool, &lost, loss->at.frame, loss->at.time);
     }
     if (is_harmful) {
-        cut.pool = monitor->pool;
         monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &lost,
                             "The capture lacks packets of $C and $S[, or their order]: $T");
         monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &cut,
@@ -304,12 +304,12 @@ static void find_peers_failures(verdict *v)
     for (verdict_peers *pair = steps_first_peers; pair; pair = pair->next) {
         verdict_monitor *first = wmem_map_lookup(firsts, pair);
         const setup_failure *failure = &pair->failure;
-        const char *account = failure->shown.frames && failure->step == STEP_LOGON ? failure->account : NULL;
+        const char *account = failure->shown.frames && failure->step == STEP_LOGON ? failure->shown.which : NULL;
         /* who has samples is another account's monitor */
         bool is_other = first && account && first->stats.numbers[STAT_SAMPLES] > 0;
         first = is_other ? NULL : first;
         verdict_monitor *monitor = first ? first : monitor_new(v->pool, pair, NULL);
-        bool is_cut = pair->cut.frames && pair->is_ours;
+        bool is_cut = pair->lacks[LACKS_ENDS].frames && pair->is_ours;
         bool is_unread = is_cut || (v->queries->len == 0 && v->omitted.undecoded == 0);
         steps_find(v->pool, pair, &monitor->findings);
         if (first || (!monitor->findings && is_unread)) {

@@ -332,7 +332,7 @@ void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_pa
     va_list arguments;
 
     va_start(arguments, format);
-    verdict_add_finding(&monitor->findings, kind, party, shown, monitor->last_sampled <= shown->last,
+    verdict_add_finding(monitor->pool, &monitor->findings, kind, party, shown, monitor->last_sampled <= shown->last,
                         monitor_server(monitor), monitor->stats.texts[STAT_CLIENT],
                         wmem_strdup_vprintf(monitor->pool, format, arguments));
     va_end(arguments);
@@ -347,15 +347,4 @@ bool monitor_is_none_late(const verdict_monitor *monitor)
     }
     return monitor->timing.is_even && !monitor->timing.is_any_long && !steps_times().was_set &&
            monitor->stats.numbers[STAT_LATE_ANSWERED] == 0 && !is_marked;
-}
-
-bool peers_have_loss(const verdict_peers *pair, double begin, double end)
-{
-    for (unsigned i = 0; pair && i < wmem_array_get_count(pair->losses); i++) {
-        const verdict_span *loss = wmem_array_index(pair->losses, i);
-        if (loss->until >= begin && loss->since <= end) {
-            return true;
-        }
-    }
-    return false;
 }

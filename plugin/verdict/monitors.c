@@ -186,13 +186,13 @@ static void take_response(monitor_call *call, const packet_info *pinfo, const ca
 {
     const uint64_t epoch_1970 = 116444736000000000;
     const verdict_connection *connection = call->connection;
-    bool is_acked = connection && call->asked_frame > 0 && connection->acked.frame >= call->asked_frame;
+    bool is_acked = call->asked_frame > 0 && connection->acked.frame >= call->asked_frame;
 
     call->answered = nstime_to_sec(&pinfo->abs_ts);
     call->frame = pinfo->num;
     call->seconds = tapped->seconds;
     call->acked = is_acked ? connection->acked.time : 0;
-    call->began = connection ? connection->response_began : 0;
+    call->began = connection->response_began;
     call->outcome = (uint8_t)find_outcome(tapped);
     call->status = tapped->status;
     call->is_fault = tapped->is_fault;
@@ -317,11 +317,8 @@ verdict_query *monitors_count(verdict *v, packet_info *pinfo, const call_tap_dat
     /* a fault, or what decryption garbled, does not say whose it is */
     bool is_unnamed = request && (tapped->subject == NULL || tapped->sealed.connection);
     verdict_query *query = is_unnamed ? request->query : find_or_add_query(v, pinfo, tapped);
-    verdict_connection *connection = steps_note_call(pinfo, tapped->is_response);
-    query->connection = connection;
-    if (connection) {
-        query->pair = connection->peers;
-    }
+    query->connection = steps_note_call(pinfo, tapped->is_response);
+    query->pair = query->connection->peers;
     learn_server_name(v, query, tapped);
     count_call(v, query, request, pinfo, tapped);
     if (query->is_sealed && tapped->sealed.uses_query) {

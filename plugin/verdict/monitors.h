@@ -33,7 +33,7 @@ typedef struct {
     double seconds;                       /* from the request to the response; negative: not known */
     double clock;                         /* the server's performance time in the sample; 0: not known */
     double date;                          /* the server's time of day in the sample, since 1970; 0: not known */
-    const verdict_connection *connection; /* NULL: not by TCP */
+    const verdict_connection *connection; /* never NULL */
     struct verdict_query *query;
     const char *operation;        /* interned */
     uint32_t begun_frame;         /* in which the request began; 0: not known */
@@ -87,7 +87,7 @@ typedef struct verdict_query {
     uint32_t opened_frame, closed_frame;  /* 0: not captured; for closed_frame ask query_closed_frame() */
     uint32_t first_frame;                 /* of its calls */
     double first_time;                    /* of that frame, seconds since 1970 */
-    const verdict_connection *connection; /* of its newest call; NULL: not by TCP */
+    const verdict_connection *connection; /* of its newest call; never NULL */
     unsigned num_open;                    /* sealed: queries that are open now on its connection */
     unsigned asked_for;                   /* hash of what its samples ask for, equal for one monitor; 0: not known */
     uint64_t samples, failed_blocks;
@@ -209,9 +209,6 @@ bool monitor_has(const verdict_monitor *monitor, verdict_kind kind);
 /* Returns true if nothing is late or slow: the interval is known, no gap is long, no response slow, no packet marked. False if the clock was set.
  * Needs: timing_find(). */
 bool monitor_is_none_late(const verdict_monitor *monitor);
-
-/* Returns true if the capture lacks packets of the peers between two times, seconds since 1970. `pair`: NULL: false. */
-bool peers_have_loss(const verdict_peers *pair, double begin, double end);
 
 /* Adds a finding, if `shown` has frames; it lasts if no sample came behind them. `format`: of printf(), for a text of verdict_add_finding().
  * Needs: no argument is a text of a packet, which may have '$' or '['. */

@@ -19,10 +19,9 @@
 enum { PORT_KERBEROS = 88, PORT_MAPPER = 135, PORT_SMB = 445, FIRST_DYNAMIC_PORT = 49152 };
 enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
 
-/* Events of a connection that are kept, those that one question looks at, and losses of peers. */
+/* Events of a connection, or losses of peers, that are kept; those that one question looks at. */
 #define MAX_EVENTS 100000
 #define MAX_EVENTS_LOOKED_AT 1000
-#define MAX_LOSSES 1000
 
 #define RESENT_AFTER 0.1 /* seconds: a packet that was captured twice comes earlier than a retransmission */
 
@@ -62,23 +61,20 @@ static const struct {
     [STEP_CALL] = {VERDICT_PIPE_BROKEN, "$S fails calls of $C on the pipe winreg", ""},
 };
 
-/* Sentences of kinds that are not a step's own. */
-static const struct {
-    verdict_kind kind;
-    const char *fails;
-} other_rows[] = {
-    {VERDICT_UNREACHABLE, "$S does not answer $C on port $F"},
-    {VERDICT_UNANSWERED, "$S does not answer $C, which "},
-    {VERDICT_BROKEN, "$S (or a firewall) ends the connection as $C "},
-    {VERDICT_SESSION_EXPIRED, "$S ended the session of $C"},
-};
-
 #define OF_STEP VERDICT_NUM_KINDS
+
+/* Sentences of kinds that go before a step's own. */
+static const char *const kind_fails[OF_STEP + 1] = {
+    [VERDICT_UNREACHABLE] = "$S does not answer $C on port $F",
+    [VERDICT_UNANSWERED] = "$S does not answer $C, which ",
+    [VERDICT_BROKEN] = "$S (or a firewall) ends the connection as $C ",
+    [VERDICT_SESSION_EXPIRED] = "$S ended the session of $C",
+};
 
 typedef struct {
     uint32_t number;
     const char *name;  /* NULL: it has none */
-    verdict_kind kind; /* OF_STEP: the step's; PIPE_x: where the pipe is opened, else the step's */
+    verdict_kind kind; /* OF_STEP: the step's; PIPE_x: only where the pipe is opened */
     verdict_party party;
     const char *meaning; /* "": the sentence says it */
 } outcome_row;
@@ -182,8 +178,7 @@ static verdict_peers *find_or_create_peers(packet_info *pinfo, bool from_client)
             peers->asker = peers;
             wmem_map_insert(by_addresses, peers->client, peers);
         }
-        peers->losses = wmem_array_new(memory, sizeof(verdict_span));
-        peers->cut.pool = peers->unbound.pool = peers->swapped.pool = memory;
+        peers->losses = wmem_array_new(memory, sizeof(connection_event));
         *end_of_peers = peers;
         end_of_peers = &peers->next;
         wmem_map_insert(by_addresses, wmem_strdup(memory, key), peers);
@@ -203,46 +198,37 @@ static bool is_from_client(const verdict_connection *connection, const packet_in
     return pinfo->srcport == connection->client_port;
 }
 
-static bool is_known_port(uint32_t port)
+/* Returns the connection of a packet, created with the first one; NULL: none. UDP counts for Kerberos.
+ * A SYN tells the server, else the lower port. */
+static verdict_connection *find_connection(packet_info *pinfo)
 {
-    return port == PORT_SMB || port == PORT_MAPPER;
-}
-
-/* Returns the connection of a packet; NULL: none. `tcp`: NULL, or the first packet creates it. A
- * SYN tells its client; else that is the peer without a known port, or with the higher one. */
-static verdict_connection *find_packet_connection(packet_info *pinfo, const tcp_info_t *tcp)
-{
-    const conversation_t *conversation = memory && pinfo->ptype == PT_TCP ? find_conversation_pinfo(pinfo, 0) : NULL;
+    bool is_tcp = pinfo->ptype == PT_TCP && !pinfo->flags.in_error_pkt;
+    const conversation_t *conversation =
+        memory && (is_tcp || pinfo->srcport == PORT_KERBEROS) ? find_conversation_pinfo(pinfo, 0) : NULL;
     const void *key = conversation ? GUINT_TO_POINTER(conversation->conv_index) : NULL;
     verdict_connection *connection = conversation ? wmem_map_lookup(by_number, key) : NULL;
 
-    if (connection || conversation == NULL || tcp == NULL) {
-        return connection;
+    if (connection == NULL && conversation) {
+        const struct tcp_analysis *analysis = is_tcp ? ws_tcp_analysis(pinfo) : NULL;
+        uint32_t port =
+            analysis && analysis->server_port > 0 ? analysis->server_port : MIN(pinfo->srcport, pinfo->destport);
+        connection = wmem_new0(memory, verdict_connection);
+        connection->events = wmem_array_new(memory, sizeof(connection_event));
+        connection->begin = now_of(pinfo);
+        set_ends(connection, pinfo, pinfo->destport == port);
+        wmem_map_insert(by_number, key, connection);
     }
-    bool is_lower = !is_known_port(pinfo->srcport) && pinfo->destport <= pinfo->srcport;
-    bool is_syn = tcp->th_flags & TCP_SYN, is_answer = tcp->th_flags & TCP_ACK;
-    connection = wmem_new0(memory, verdict_connection);
-    connection->events = wmem_array_new(memory, sizeof(connection_event));
-    connection->begin = now_of(pinfo);
-    set_ends(connection, pinfo, is_syn ? !is_answer : is_known_port(pinfo->destport) || is_lower);
-    wmem_map_insert(by_number, key, connection);
     return connection;
 }
 
-/* Returns a message's connection; NULL: none. `from_client`: it is a request. Changes:
- * has_messages; the client, where the ports told it wrongly. */
-static verdict_connection *find_message_connection(packet_info *pinfo, bool from_client)
+/* Notes a message of SMB2 or DCE/RPC. `from_client`: it is a request. Changes: the client, where the ports told it wrongly. */
+static void note_message(verdict_connection *connection, packet_info *pinfo, bool from_client)
 {
-    verdict_connection *connection = find_packet_connection(pinfo, NULL);
-
-    if (connection && is_from_client(connection, pinfo) != from_client) {
+    if (is_from_client(connection, pinfo) != from_client) {
         set_ends(connection, pinfo, from_client);
         memset(connection->by, 0, sizeof connection->by);
     }
-    if (connection) {
-        connection->peers->has_messages = true;
-    }
-    return connection;
+    connection->peers->has_messages = true;
 }
 
 /* Notes that the peers use performance counters. */
@@ -257,30 +243,27 @@ static void mark_ours(verdict_peers *peers)
  * one of these for them, those that Windows gives to services. */
 static bool is_port_of_calls(const verdict_connection *connection)
 {
-    return is_known_port(connection->port) || (connection->peers->is_ours && connection->port >= FIRST_DYNAMIC_PORT);
+    return connection->port == PORT_SMB || connection->port == PORT_MAPPER ||
+           (connection->peers->is_ours && connection->port >= FIRST_DYNAMIC_PORT);
 }
 
 /* Adds a moment to a failure, unless that is of a later step, or calls do not go to the port.
- * `connection`: NULL: a key distribution center. Changes: one of another step, outcome, port or
- * account is replaced. */
+ * Changes: one of another step, outcome, port or account is replaced. */
 static void note_failure(setup_failure *known, const verdict_connection *connection, setup_step step, uint32_t outcome,
                          const char *account, verdict_moment at)
 {
-    uint32_t port = connection ? connection->port : PORT_KERBEROS;
-    bool is_same = known->step == step && known->outcome == outcome && known->port == port &&
-                   g_strcmp0(known->account, account) == 0;
     bool is_known = known->shown.frames != NULL;
+    bool is_same = is_known && known->step == step && known->outcome == outcome &&
+                   known->connection->port == connection->port && g_strcmp0(known->shown.which, account) == 0;
 
     if ((is_known && known->step > step) || (step == STEP_CONNECT && !is_port_of_calls(connection))) {
         return;
     }
-    *known = (setup_failure){.step = step,
-                             .outcome = outcome,
-                             .connection = connection,
-                             .port = port,
-                             .account = account,
-                             .shown = is_known && is_same ? known->shown : (verdict_evidence){.pool = memory}};
-    evidence_add(&known->shown, at.frame, at.time);
+    if (!is_same) {
+        *known = (setup_failure){.step = step, .outcome = outcome, .shown = {.which = account}};
+    }
+    known->connection = connection;
+    evidence_add(memory, &known->shown, at.frame, at.time);
 }
 
 /* Notes a success of a step. Changes: up to this step nothing waits, and a failure is forgotten,
@@ -290,9 +273,9 @@ static void pass_step(verdict_connection *connection, setup_step step, uint32_t 
     verdict_peers *peers = connection->peers;
     setup_failure *failure = &peers->failure, *waits = &peers->waits;
     bool is_same_account =
-        connection->logon ? g_strcmp0(connection->logon, failure->account) == 0 : failure->step == step;
+        connection->logon ? g_strcmp0(connection->logon, failure->shown.which) == 0 : failure->step == step;
 
-    if (failure->step <= step && (failure->account == NULL || is_same_account)) {
+    if (failure->step <= step && (failure->shown.which == NULL || is_same_account)) {
         failure->shown.frames = NULL;
     }
     waits->shown.frames = waits->step <= step ? NULL : waits->shown.frames;
@@ -310,21 +293,18 @@ static void fail_step(verdict_connection *connection, setup_step step, uint32_t 
     note_failure(&connection->peers->failure, connection, step, outcome, account, at);
 }
 
-/* Returns true if a step waits on this connection. */
-static bool has_waiting_step(const verdict_connection *connection)
+const verdict_connection *steps_note_call(packet_info *pinfo, bool is_response)
 {
-    return connection->peers->waits.shown.frames && connection->peers->waits.connection == connection;
-}
+    static const verdict_connection none;
+    verdict_connection *connection = find_connection(pinfo);
 
-verdict_connection *steps_note_call(packet_info *pinfo, bool is_response)
-{
-    verdict_connection *connection = find_message_connection(pinfo, !is_response);
-
-    if (connection) {
-        mark_ours(connection->peers);
-        connection->end.frame = is_response ? connection->end.frame : 0; /* another pipe was closed */
-        pass_step(connection, is_response ? STEP_CALL : STEP_BIND, pinfo->num);
+    if (connection == NULL) {
+        return &none;
     }
+    note_message(connection, pinfo, !is_response);
+    mark_ours(connection->peers);
+    connection->end.frame = is_response ? connection->end.frame : 0; /* another pipe was closed */
+    pass_step(connection, is_response ? STEP_CALL : STEP_BIND, pinfo->num);
     return connection;
 }
 
@@ -335,17 +315,17 @@ void steps_name_server(verdict_peers *peers, const char *name)
 
 /* --- TCP --------------------------------------------------------------------------------------------------------- */
 
-static void add_event(verdict_connection *connection, const connection_event *event)
+static void add_event(wmem_array_t *events, const connection_event *event)
 {
-    if (wmem_array_get_count(connection->events) < MAX_EVENTS) {
-        wmem_array_append(connection->events, event, 1);
+    if (wmem_array_get_count(events) < MAX_EVENTS) {
+        wmem_array_append(events, event, 1);
     }
 }
 
-const connection_event *steps_events(const verdict_connection *connection, double begin, const connection_event **end)
+const connection_event *steps_events(wmem_array_t *all, double begin, const connection_event **end)
 {
-    unsigned first = 0, count = connection ? wmem_array_get_count(connection->events) : 0;
-    const connection_event *events = count > 0 ? wmem_array_get_raw(connection->events) : NULL;
+    unsigned first = 0, count = all ? wmem_array_get_count(all) : 0;
+    const connection_event *events = count > 0 ? wmem_array_get_raw(all) : NULL;
 
     *end = NULL;
     if (events == NULL) {
@@ -358,15 +338,15 @@ const connection_event *steps_events(const verdict_connection *connection, doubl
     return events + first;
 }
 
-const connection_event *steps_find_event(const verdict_connection *connection, event_kind kind, uint32_t about,
-                                         double begin, double end)
+const connection_event *steps_find_event(wmem_array_t *events, event_kind kind, uint32_t about, double begin,
+                                         double end)
 {
-    const connection_event *last, *event = steps_events(connection, begin, &last);
+    const connection_event *last, *event = steps_events(events, begin, &last);
 
-    while (event < last && event->at.time <= end && (event->kind != kind || (about > 0 && event->about != about))) {
+    while (event < last && (event->kind != kind || event->since > end || (about > 0 && event->about != about))) {
         event++;
     }
-    return event < last && event->at.time <= end ? event : NULL;
+    return event < last ? event : NULL;
 }
 
 /* Notes a FIN or RST: the connection was refused, the client left because of OUTCOME_SIGNING or
@@ -377,35 +357,23 @@ static void see_end(verdict_connection *connection, bool by_client, bool is_lack
     const setup_failure *failure = &connection->peers->failure;
     const verdict_peers *asker = connection->peers->asker;
     setup_failure *waits = &connection->peers->waits;
+    const verdict_moment asked = {waits->shown.first, waits->shown.since};
+    bool is_waiting = waits->shown.frames && waits->connection == connection;
+    bool is_in_doubt = waits->outcome >= FIRST_DOUBT;
     bool is_explained = asker->asker_refused > asker->asker_logged_on ||
                         (failure->shown.frames && failure->step == STEP_LOGON && failure->outcome != waits->outcome);
 
-    if (has_waiting_step(connection) && by_client && waits->outcome >= FIRST_DOUBT && !is_explained) {
-        fail_step(connection, STEP_LOGON, waits->outcome, (verdict_moment){waits->shown.first, waits->shown.since});
-    } else if (has_waiting_step(connection) && !by_client && waits->outcome < FIRST_DOUBT && !is_lacking) {
+    if (is_waiting && is_in_doubt && by_client && !is_explained) {
+        fail_step(connection, STEP_LOGON, waits->outcome, asked);
+    } else if (is_waiting && !is_in_doubt && !by_client && !is_lacking) {
         fail_step(connection, waits->step, waits->step == STEP_CONNECT ? OUTCOME_RESET : OUTCOME_ENDED, now);
-    } else if (has_waiting_step(connection) && now.time - waits->shown.since < STEPS_LONG_WAIT) {
+    } else if (is_waiting && now.time - asked.time < STEPS_LONG_WAIT) {
         waits->shown.frames = NULL; /* the client did not wait long */
     }
     if (connection->end.frame == 0) {
         connection->end = now;
         connection->is_ended_by_client = by_client || is_lacking;
     }
-}
-
-/* Notes that the capture lacks packets between the connection's newest and this one, perhaps the
- * answer that a step waits for. Beyond MAX_LOSSES the last one grows. */
-static void add_loss(verdict_connection *connection, verdict_moment now)
-{
-    wmem_array_t *losses = connection->peers->losses;
-    unsigned count = wmem_array_get_count(losses);
-
-    if (count < MAX_LOSSES) {
-        wmem_array_append(losses, &(verdict_span){connection->newest, now.time, now.frame}, 1);
-    } else {
-        ((verdict_span *)wmem_array_index(losses, count - 1))->until = now.time;
-    }
-    connection->peers->waits.shown.frames = NULL;
 }
 
 /* Takes events, losses and acknowledgments from Wireshark's analysis of a packet. Returns whether it acknowledges what was not captured. */
@@ -422,80 +390,83 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
     }
     double rto = nstime_to_sec(&found->rto_ts);
     if ((found->flags & WS_TCP_RESENT) && rto >= RESENT_AFTER) {
-        add_event(connection, &(connection_event){EVENT_RESENT, by_client, now, now.time - rto, 0, 0});
+        add_event(connection->events, &(connection_event){EVENT_RESENT, by_client, now, now.time - rto, 0, 0});
     }
     if (found->flags & WS_TCP_ZERO_WINDOW) {
-        add_event(connection, &(connection_event){EVENT_ZERO_WINDOW, by_client, now, 0, 0, 0});
+        add_event(connection->events, &(connection_event){EVENT_ZERO_WINDOW, by_client, now, now.time, 0, 0});
     }
     if (!by_client && found->frame_acked > 0 && tcp->th_seglen == 0) {
         connection->acked = (verdict_moment){found->frame_acked, now.time};
     }
     if (found->flags & (WS_TCP_LOST_PACKET | WS_TCP_ACK_LOST_PACKET)) {
-        add_loss(connection, now);
+        add_event(connection->peers->losses, &(connection_event){EVENT_LOST, by_client, now, connection->newest, 0, 0});
+        connection->peers->waits.shown.frames = NULL; /* the answer may be what is lost */
     }
     return found->flags & WS_TCP_ACK_LOST_PACKET;
 }
 
-/* Notes a TCP packet by its direction: SYN, acknowledgment, begin of a response, end. */
-static void see_segment(verdict_connection *connection, packet_info *pinfo, const tcp_info_t *tcp, verdict_moment now)
+/* Notes a SYN: the step connect waits. */
+static void see_syn(verdict_connection *connection, verdict_moment now)
 {
-    bool by_client = is_from_client(connection, pinfo), has_ack = tcp->th_flags & TCP_ACK;
-    bool is_lacking = see_analysis(connection, pinfo, tcp, by_client, now);
-    bool has_data = tcp->th_have_seglen && tcp->th_seglen > 0;
-    verdict_peers *peers = connection->peers;
-    bool is_connecting = peers->waits.step == STEP_CONNECT && peers->waits.port == connection->port;
+    if (connection->syn.frame == 0) {
+        if (connection->begin.frame < now.frame && connection->end.frame == 0) {
+            evidence_add(memory, &connection->peers->lacks[LACKS_ORDER], now.frame, now.time);
+        }
+        connection->syn = now;
+    }
+    note_failure(&connection->peers->waits, connection, STEP_CONNECT, OUTCOME_SILENT, NULL, now);
+}
+
+/* Notes a packet without SYN by its direction: acknowledgment, begin of a response. */
+static void see_segment(verdict_connection *connection, const tcp_info_t *tcp, bool by_client, double now)
+{
     connection_way *way = &connection->by[by_client];
 
-    if (is_connecting && has_ack && !(tcp->th_flags & TCP_RST)) { /* SYN/ACK, or a later one */
-        pass_step(connection, STEP_CONNECT, now.frame);
-    }
-    if (tcp->th_flags & TCP_SYN) {
-        if (!has_ack && connection->syn.frame == 0) {
-            if (connection->begin.frame < now.frame && connection->end.frame == 0) {
-                evidence_add(&peers->swapped, now.frame, now.time);
-            }
-            connection->syn = now;
-        }
-        if (!has_ack) {
-            note_failure(&peers->waits, connection, STEP_CONNECT, OUTCOME_SILENT, NULL, now);
-        }
-        return;
-    }
     way->packets++;
-    if (has_ack) {
-        way->heard_at = way->heard > 0 && tcp->th_rawack != way->heard ? now.time : way->heard_at;
+    if (tcp->th_flags & TCP_ACK) {
+        way->heard_at = way->heard > 0 && tcp->th_rawack != way->heard ? now : way->heard_at;
         way->heard = tcp->th_rawack;
     }
     if (steps_is_one_way(connection)) {
-        peers->one_way = connection;
-        latest_one_way = peers->is_ours ? connection : latest_one_way;
+        connection->peers->one_way = connection;
+        latest_one_way = connection->peers->is_ours ? connection : latest_one_way;
     }
-    if (has_data && (by_client || connection->response_began <= 0)) {
-        connection->response_began = by_client ? 0 : now.time;
-    }
-    if (tcp->th_flags & (TCP_FIN | TCP_RST)) {
-        see_end(connection, by_client, is_lacking, now);
+    if (tcp->th_have_seglen && tcp->th_seglen > 0 && (by_client || connection->response_began <= 0)) {
+        connection->response_began = by_client ? 0 : now;
     }
 }
 
-/* Notes a TCP packet, and the capture's times. Changes: creates its connection. Quoted packets of ICMP errors do not count. */
-static tap_packet_status steps_see_tcp(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tcp,
-                                       tap_flags_t flags _U_)
+/* Notes a TCP packet, and the capture's times. */
+static void see_tcp(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt _U_,
+                    const void *packet)
 {
+    const tcp_info_t *tcp = packet;
     const verdict_moment now = now_of(pinfo);
-    verdict_connection *connection = pinfo->flags.in_error_pkt ? NULL : find_packet_connection(pinfo, tcp);
+    bool by_client = is_from_client(connection, pinfo), has_ack = tcp->th_flags & TCP_ACK;
+    bool is_lacking = see_analysis(connection, pinfo, tcp, by_client, now);
+    const setup_failure *waits = &connection->peers->waits;
+    bool is_connecting =
+        waits->connection && waits->step == STEP_CONNECT && waits->connection->port == connection->port;
 
-    if (connection) {
-        times.first = times.first > 0 ? times.first : now.time;
-        times.was_set |= now.time <= times.last - 1;
-        times.last = now.time;
-        if (pinfo->fd->cap_len < pinfo->fd->pkt_len) {
-            evidence_add(&connection->peers->cut, now.frame, now.time);
-        }
-        see_segment(connection, pinfo, tcp, now);
-        connection->newest = now.time;
+    times.first = times.first > 0 ? times.first : now.time;
+    times.was_set |= now.time <= times.last - 1;
+    times.last = connection->newest = now.time;
+    if (pinfo->fd->cap_len < pinfo->fd->pkt_len) {
+        evidence_add(memory, &connection->peers->lacks[LACKS_ENDS], now.frame, now.time);
     }
-    return TAP_PACKET_DONT_REDRAW;
+    if (has_ack && !(tcp->th_flags & TCP_RST) && is_connecting) { /* SYN/ACK, or a later one */
+        pass_step(connection, STEP_CONNECT, now.frame);
+    }
+    if (tcp->th_flags & TCP_SYN) {
+        if (!has_ack) {
+            see_syn(connection, now);
+        }
+        return;
+    }
+    see_segment(connection, tcp, by_client, now.time);
+    if (tcp->th_flags & (TCP_FIN | TCP_RST)) {
+        see_end(connection, by_client, is_lacking, now);
+    }
 }
 
 /* --- SMB2 -------------------------------------------------------------------------------------------------------- */
@@ -538,23 +509,18 @@ static setup_step message_step(const smb2_info_t *smb)
 /* Notes a request of SMB2, whose step waits, or its response, whose step passes or fails. A
  * CLOSE of the pipe winreg ends the connection's use; an error for a call's READ, WRITE or IOCTL
  * is an event; other files are other uses. */
-static tap_packet_status steps_see_smb2(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_,
-                                        const void *message, tap_flags_t flags _U_)
+static void see_smb2(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt _U_,
+                     const void *message)
 {
     const smb2_info_t *smb = message;
     const verdict_moment now = now_of(pinfo);
-    verdict_connection *connection = find_packet_connection(pinfo, NULL);
-
-    if (connection == NULL) {
-        return TAP_PACKET_DONT_REDRAW;
-    }
     setup_failure *waits = &connection->peers->waits;
     uint32_t asked = smb->saved ? smb->saved->frame_req : 0;
     bool is_response = smb->flags & IS_RESPONSE, is_error = is_response && smb->status >> 30 == 3;
     bool is_waited_for = is_response && asked > 0 && waits->shown.frames && waits->shown.last == asked;
     setup_step step = is_waited_for ? waits->step : message_step(smb); /* only the request may have the name */
+
     connection->peers->has_messages = true;
-    connection->smb2_frame = now.frame;
     connection->response_began = 0; /* later data is another message */
     if (!is_response && step < NUM_STEPS) {
         note_failure(waits, connection, step, OUTCOME_UNANSWERED, NULL, now);
@@ -569,7 +535,7 @@ static tap_packet_status steps_see_smb2(void *data _U_, packet_info *pinfo, epan
     } else if (smb->status == STATUS_PENDING || smb->status == STATUS_MORE_PROCESSING) {
         waits->shown.frames = is_waited_for && smb->status != STATUS_PENDING ? NULL : waits->shown.frames;
     } else if (is_error && (smb->opcode == READ || smb->opcode == WRITE || smb->opcode == IOCTL)) {
-        add_event(connection, &(connection_event){EVENT_PIPE_FAILED, false, now, 0, asked, smb->status});
+        add_event(connection->events, &(connection_event){EVENT_PIPE_FAILED, false, now, now.time, asked, smb->status});
     } else if (is_error && step < NUM_STEPS) {
         fail_step(connection, step, smb->status, now);
     } else if (step < NUM_STEPS) {
@@ -577,7 +543,6 @@ static tap_packet_status steps_see_smb2(void *data _U_, packet_info *pinfo, epan
     } else if ((smb->opcode == TREE_CONNECT || smb->opcode == CREATE) && !is_error) {
         connection->peers->has_other_uses = true;
     }
-    return TAP_PACKET_DONT_REDRAW;
 }
 
 /* --- Logons ------------------------------------------------------------------------------------------------------ */
@@ -603,26 +568,24 @@ static const char *logon_name(packet_info *pinfo, const uint8_t *name)
     return ws_format_text(pinfo->pool, text, strlen(text));
 }
 
-static tap_packet_status steps_see_ntlm(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_,
-                                        const void *message, tap_flags_t flags _U_)
+static void see_ntlm(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt _U_,
+                     const void *message)
 {
     enum { AUTHENTICATE = 3 }; /* [MS-NLMP] 2.2.1.3 */
     const ntlmssp_header_t *ntlm = message;
-    verdict_connection *connection = ntlm->type == AUTHENTICATE ? find_packet_connection(pinfo, NULL) : NULL;
 
-    if (connection) { /* "LAB\\Administrator (WORKSTATION)" */
+    if (ntlm->type == AUTHENTICATE) { /* "LAB\\Administrator (WORKSTATION)" */
         const char *domain = logon_name(pinfo, ntlm->domain_name), *user = logon_name(pinfo, ntlm->acct_name);
         const char *from = logon_name(pinfo, ntlm->host_name);
         connection->logon = wmem_strconcat(memory, domain, *domain ? "\\" : "", *user ? user : "NULL", NULL);
         learn_account(connection, pinfo,
                       *from ? wmem_strdup_printf(pinfo->pool, "%s (%s)", connection->logon, from) : connection->logon);
     }
-    return TAP_PACKET_DONT_REDRAW;
 }
 
 const char *steps_find_account(packet_info *pinfo)
 {
-    const verdict_connection *connection = find_packet_connection(pinfo, NULL);
+    const verdict_connection *connection = find_connection(pinfo);
 
     return connection && connection->account ? connection->account : "";
 }
@@ -631,24 +594,21 @@ const char *steps_find_account(packet_info *pinfo)
 
 /* Notes binds, calls to the endpoint mapper, and "Unbound": a call without a bind, as where the
  * capture begins behind it. */
-static tap_packet_status steps_see_setup(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
-                                         tap_flags_t flags _U_)
+static void see_setup(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt _U_,
+                      const void *call)
 {
     enum { ABSTRACT_SYNTAX = 1 }; /* [C706] p_provider_reason_t */
     const call_tap_data *tapped = call;
     const verdict_moment now = now_of(pinfo);
-    bool is_map = strcmp(tapped->operation, "Map") == 0;
-    verdict_connection *connection = find_message_connection(pinfo, !tapped->is_response);
+    bool is_map = strcmp(tapped->operation, "Map") == 0, is_unbound = strcmp(tapped->operation, "Unbound") == 0;
 
-    if (connection == NULL) {
-        return TAP_PACKET_DONT_REDRAW;
-    }
+    note_message(connection, pinfo, !tapped->is_response);
     verdict_peers *peers = connection->peers;
-    if (strcmp(tapped->operation, "Unbound") == 0) {
-        if (peers->unbound.frames == NULL && connection->syn.frame == 0) {
-            evidence_add(&peers->unbound, now.frame, now.time);
+    if (is_unbound) {
+        if (peers->lacks[LACKS_BEGIN].frames == NULL && connection->syn.frame == 0) {
+            evidence_add(memory, &peers->lacks[LACKS_BEGIN], now.frame, now.time);
         }
-        return TAP_PACKET_DONT_REDRAW;
+        return;
     }
     if (is_map || !tapped->is_hkpd || tapped->has_failed) {
         mark_ours(peers);
@@ -666,14 +626,13 @@ static tap_packet_status steps_see_setup(void *data _U_, packet_info *pinfo, epa
     } else {
         pass_step(connection, STEP_BIND, now.frame);
     }
-    return TAP_PACKET_DONT_REDRAW;
 }
 
 /* Fields that no tap hands over; the filter of their listener. */
 enum { SEEN_KERBEROS_ERROR, SEEN_KERBEROS_LOGON, SEEN_SECURITY, SEEN_SESSION, SEEN_ENCRYPTED, NUM_SEEN_FIELDS };
 static const char *const field_names[NUM_SEEN_FIELDS + 1] = {"kerberos.error_code", "kerberos.SNameString",
                                                              "smb2.sec_mode", "smb2.session_flags",
-                                                             "smb2.header.transform.msg_size"};
+                                                             "smb2.header.transform.enc_data"};
 
 /* Returns the packet's first field of this name; NULL: none. */
 static field_info *find_field(const epan_dissect_t *edt, unsigned which)
@@ -696,43 +655,33 @@ static uint32_t find_number(const epan_dissect_t *edt, unsigned which)
 /* Notes what only fields say: a Kerberos error, named, of a key distribution center, or in place
  * of the packet's NTSTATUS, fails the logon; a Kerberos ticket makes the account "Kerberos";
  * behind a response that names the client a guest, or does not fit its signing, the logon waits,
- * too; the first packet of SMB3 that nothing opened. Needs: steps_see_smb2() saw the packet. */
-static tap_packet_status steps_see_fields(void *data _U_, packet_info *pinfo, epan_dissect_t *edt,
-                                          const void *frame _U_, tap_flags_t flags _U_)
+ * too; the first packet of SMB3 that nothing opened. Needs: see_smb2() saw the packet. */
+static void see_fields(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt,
+                       const void *frame _U_)
 {
     const verdict_moment now = now_of(pinfo);
-    verdict_connection *connection = find_packet_connection(pinfo, NULL);
+    verdict_peers *peers = connection->peers;
     uint32_t error = OUTCOME_KERBEROS + find_number(edt, SEEN_KERBEROS_ERROR);
-
-    if (pinfo->srcport == PORT_KERBEROS && error > OUTCOME_KERBEROS && find_outcome_row(error)) {
-        verdict_peers *peers = find_or_create_peers(pinfo, false);
-        peers->asker->asker_refused = now.frame;
-        note_failure(&peers->failure, NULL, STEP_LOGON, error, NULL, now);
-    }
-    if (connection == NULL || pinfo->srcport == PORT_KERBEROS) {
-        return TAP_PACKET_DONT_REDRAW;
-    }
+    bool is_refused = connection->port == PORT_KERBEROS && find_outcome_row(error);
     uint32_t mode = find_number(edt, SEEN_SECURITY);
     bool is_guest = find_number(edt, SEEN_SESSION) & IS_GUEST, has_mode = find_field(edt, SEEN_SECURITY);
     bool is_signing = mode & SIGNING_REQUIRED, cannot_sign = has_mode && mode == 0 && connection->wants_signing;
-    bool by_client = is_from_client(connection, pinfo);
-    if (error > OUTCOME_KERBEROS) {
+
+    if (error > OUTCOME_KERBEROS && (is_refused || connection->port != PORT_KERBEROS)) {
+        peers->asker->asker_refused = is_refused ? now.frame : peers->asker->asker_refused;
         fail_step(connection, STEP_LOGON, error, now);
     }
-    if (by_client && find_field(edt, SEEN_KERBEROS_LOGON)) {
-        learn_account(connection, pinfo, "Kerberos");
-    }
-    if (by_client) {
+    if (is_from_client(connection, pinfo)) {
         connection->wants_signing = has_mode ? is_signing : connection->wants_signing;
+        if (find_field(edt, SEEN_KERBEROS_LOGON)) {
+            learn_account(connection, pinfo, "Kerberos");
+        }
     } else if (is_guest || is_signing || cannot_sign) {
-        uint32_t outcome = is_guest ? OUTCOME_GUEST : OUTCOME_SIGNING;
-        note_failure(&connection->peers->waits, connection, STEP_LOGON, outcome, NULL, now);
+        note_failure(&peers->waits, connection, STEP_LOGON, is_guest ? OUTCOME_GUEST : OUTCOME_SIGNING, NULL, now);
     }
-    bool is_opened = connection->smb2_frame == now.frame || connection->peers->encrypted.frame > 0;
-    if (find_field(edt, SEEN_ENCRYPTED) && !is_opened) {
-        connection->peers->encrypted = now;
+    if (find_field(edt, SEEN_ENCRYPTED) && peers->encrypted == 0) {
+        peers->encrypted = now.frame;
     }
-    return TAP_PACKET_DONT_REDRAW;
 }
 
 /* --- Listening --------------------------------------------------------------------------------------------------- */
@@ -755,10 +704,28 @@ static void steps_reset(void *data _U_)
     latest_one_way = NULL;
 }
 
+/* Wireshark's taps, and what sees their packets. */
+typedef struct {
+    const char *name;
+    void (*see)(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt, const void *tapped);
+} watched_tap;
+
+static watched_tap watched_taps[] = {
+    {"tcp", see_tcp}, {"smb2", see_smb2}, {"ntlmssp", see_ntlm}, {SETUP_TAP_NAME, see_setup}, {"frame", see_fields}};
+
+static tap_packet_status steps_see_packet(void *tap, packet_info *pinfo, epan_dissect_t *edt, const void *tapped,
+                                          tap_flags_t flags _U_)
+{
+    verdict_connection *connection = find_connection(pinfo);
+
+    if (connection) {
+        ((const watched_tap *)tap)->see(connection, pinfo, edt, tapped);
+    }
+    return TAP_PACKET_DONT_REDRAW;
+}
+
 void steps_watch(void)
 {
-    static int taps[5];
-
     if (memory) {
         return;
     }
@@ -766,11 +733,10 @@ void steps_watch(void)
     steps_reset(NULL);
     register_cleanup_routine(forget_conversations);
     char *filter = g_strjoinv(" || ", (char **)field_names);
-    output_listen("tcp", &taps[0], NULL, steps_reset, steps_see_tcp, NULL);
-    output_listen("smb2", &taps[1], NULL, NULL, steps_see_smb2, NULL);
-    output_listen("ntlmssp", &taps[2], NULL, NULL, steps_see_ntlm, NULL);
-    output_listen(SETUP_TAP_NAME, &taps[3], NULL, NULL, steps_see_setup, NULL);
-    output_listen("frame", &taps[4], filter, NULL, steps_see_fields, NULL);
+    for (unsigned i = 0; i < G_N_ELEMENTS(watched_taps); i++) {
+        output_listen(watched_taps[i].name, &watched_taps[i], watched_taps[i].see == see_fields ? filter : NULL,
+                      steps_reset, steps_see_packet, NULL);
+    }
     g_free(filter);
 }
 
@@ -806,7 +772,7 @@ static bool is_meant(const verdict_peers *peers, const setup_failure *failure)
     const verdict_peers *asker = peers->asker;
 
     if ((failure->outcome == OUTCOME_SILENT && steps_is_one_way(latest_one_way)) ||
-        (failure->port == PORT_KERBEROS && asker->asker_logged_on > asker->asker_refused)) {
+        (failure->connection->port == PORT_KERBEROS && asker->asker_logged_on > asker->asker_refused)) {
         return false;
     }
     return peers->is_ours || (!peers->has_other_uses && (asker->asker_asks || !has_asker));
@@ -822,24 +788,19 @@ static void add_failure(wmem_allocator_t *pool, const verdict_peers *peers, cons
     const char *status = is_status ? wmem_strdup_printf(pool, "STATUS 0x%08x", failure->outcome) : "";
     const outcome_row other = {.kind = OF_STEP, .party = PARTY_SERVER, .meaning = status};
     const outcome_row *found = find_outcome_row(failure->outcome), *row = found ? found : &other;
-    bool is_client = step == STEP_LOGON && row->party == PARTY_CLIENT;
-    const char *fails = is_client ? "$C cannot log on to $S" : step_rows[step].fails, *does = "";
-    verdict_kind kind = step == STEP_PIPE && row->kind != OF_STEP ? row->kind : step_rows[step].kind;
+    const char *fails = kind_fails[row->kind], *own = step_rows[step].fails, *account = failure->shown.which;
+    const char *does = fails && !*row->meaning ? step_rows[step].does : "";
+    bool is_of_row = fails || (step == STEP_PIPE && row->kind != OF_STEP);
     verdict_evidence shown = failure->shown;
 
-    for (unsigned i = 0; i < G_N_ELEMENTS(other_rows); i++) {
-        if (other_rows[i].kind == row->kind) {
-            kind = row->kind;
-            fails = other_rows[i].fails;
-            does = *row->meaning ? "" : step_rows[step].does;
-        }
-    }
-    shown.pool = pool;
+    own = step == STEP_LOGON && row->party == PARTY_CLIENT ? "$C cannot log on to $S" : own;
     shown.more = row->name;
-    shown.which = step == STEP_CONNECT ? wmem_strdup_printf(pool, "%u", failure->port) : failure->account;
-    verdict_add_finding(findings, kind, row->party, &shown, true, peers->called, peers->client,
-                        wmem_strconcat(pool, fails, does, failure->account ? " as $F" : "", *row->meaning ? " (" : "",
-                                       row->meaning, *row->meaning ? "): $T" : ": $T", NULL));
+    shown.which = step == STEP_CONNECT ? wmem_strdup_printf(pool, "%u", failure->connection->port) : account;
+    verdict_add_finding(pool, findings, is_of_row ? row->kind : step_rows[step].kind, row->party, &shown, true,
+                        peers->called, peers->client,
+                        wmem_strconcat(pool, fails ? fails : own, does, account ? " as $F" : "",
+                                       *row->meaning ? " (" : "", row->meaning, *row->meaning ? "): $T" : ": $T",
+                                       NULL));
 }
 
 void steps_find(wmem_allocator_t *pool, const verdict_peers *peers, verdict_finding **findings)
@@ -859,41 +820,42 @@ void steps_find(wmem_allocator_t *pool, const verdict_peers *peers, verdict_find
     }
 }
 
-void steps_add_pipe_failure(const verdict_peers *peers, uint32_t status, const verdict_evidence *shown,
-                            verdict_finding **findings)
+void steps_add_pipe_failure(wmem_allocator_t *pool, const verdict_peers *peers, uint32_t status,
+                            const verdict_evidence *shown, verdict_finding **findings)
 {
-    add_failure(shown->pool, peers, &(setup_failure){.step = STEP_CALL, .outcome = status, .shown = *shown}, findings);
+    add_failure(pool, peers, &(setup_failure){.step = STEP_CALL, .outcome = status, .shown = *shown}, findings);
 }
 
 void steps_find_unread(wmem_allocator_t *pool, const verdict_peers *peers, bool has_calls, verdict_finding **findings)
 {
-    bool is_one_way = peers->has_messages && steps_is_one_way(peers->one_way);
-    bool is_cut = peers->has_messages && peers->cut.frames && !is_one_way;
-    bool is_swapped = peers->has_messages && peers->swapped.frames && !is_cut && !is_one_way;
-    verdict_evidence shown = is_cut ? peers->cut : is_swapped ? peers->swapped : peers->unbound;
+    static const char *const texts[NUM_LACKS] = {
+        [LACKS_ENDS] = "The capture cuts frames of $C and $S short: $T",
+        [LACKS_ORDER] = "The capture has packets of $C and $S in the wrong order (merged files?): $T",
+        [LACKS_BEGIN] = "The capture begins in the middle of a connection of $C to $S: $T"};
+    verdict_evidence shown = {.frames = NULL};
+    const char *text = "The capture has one direction alone of what $C and $S say: $T";
 
-    shown.pool = pool;
-    shown.is_unread = true;
-    if (is_one_way) {
-        shown = (verdict_evidence){.pool = pool, .is_unread = true};
-        evidence_add(&shown, peers->one_way->begin.frame, peers->one_way->begin.time);
+    if (steps_is_one_way(peers->one_way)) {
+        evidence_add(pool, &shown, peers->one_way->begin.frame, peers->one_way->begin.time);
     }
-    if (is_one_way || !has_calls) {
-        verdict_add_finding(findings, VERDICT_LOST, PARTY_CAPTURE, &shown, true, peers->called, peers->client,
-                            is_one_way   ? "The capture has one direction alone of what $C and $S say: $T"
-                            : is_cut     ? "The capture cuts frames of $C and $S short: $T"
-                            : is_swapped ? "The capture has packets of $C and $S in the wrong order (merged files?): $T"
-                                         : "The capture begins in the middle of a connection of $C to $S: $T");
+    for (capture_lack lack = 0; lack < NUM_LACKS && shown.frames == NULL && !has_calls; lack++) {
+        shown = peers->lacks[lack];
+        text = texts[lack];
+    }
+    shown.is_unread = true;
+    if (peers->has_messages) {
+        verdict_add_finding(pool, findings, VERDICT_LOST, PARTY_CAPTURE, &shown, true, peers->called, peers->client,
+                            text);
     }
 }
 
 const char *steps_why_nothing(wmem_allocator_t *pool)
 {
     for (const verdict_peers *peers = steps_first_peers; peers; peers = peers->next) {
-        if (peers->encrypted.frame > 0) {
+        if (peers->encrypted > 0) {
             return wmem_strdup_printf(
                 pool, "SMB3 encrypts what %s and %s say, and no key opens it: frame %u, docs/decryption.md",
-                peers->client, peers->called, peers->encrypted.frame);
+                peers->client, peers->called, peers->encrypted);
         }
     }
     return "No call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: docs/symptoms.md, \"Wireshark shows none of it\"";

@@ -39,22 +39,22 @@ typedef struct {
     bool was_set;       /* they go back by a second or more: nothing that depends on times is judged */
 } capture_times;
 
-/* A loss: packets of both peers that the capture lacks. Times in seconds since 1970. */
-typedef struct {
-    double since;   /* of the connection's packet before */
-    double until;   /* of the packet that shows it */
-    uint32_t frame; /* of that packet */
-} verdict_span;
-
 /* A step that failed, or waits for its answer. */
 typedef struct {
     setup_step step;
     uint32_t outcome;                            /* latest outcome: NTSTATUS, or another number of steps.c */
-    const struct verdict_connection *connection; /* of the latest try; NULL: an error of a key distribution center */
-    uint32_t port;                               /* server's port */
-    const char *account;                         /* account that the step depends on; NULL: none, or not known */
-    verdict_evidence shown;                      /* frames NULL: it never failed, or a later try succeeded */
+    const struct verdict_connection *connection; /* of the latest try */
+    verdict_evidence
+        shown; /* frames NULL: it never failed, or a later try succeeded; `which`: account, if that is why */
 } setup_failure;
+
+/* Packets that tell that the capture lacks something. The first that is there says why the peers' packets are not read. */
+typedef enum {
+    LACKS_ENDS,  /* truncated by the snapshot length */
+    LACKS_ORDER, /* first SYN of a connection, behind its answer */
+    LACKS_BEGIN, /* first request of DCE/RPC on a connection that began before the capture */
+    NUM_LACKS
+} capture_lack;
 
 /* A client and a server, by their addresses. Connections fill it; monitors.c fills what is sampled. */
 typedef struct verdict_peers {
@@ -73,11 +73,9 @@ typedef struct verdict_peers {
     uint32_t asker_refused;   /* frame of the latest error that a key distribution center sent it; 0: none */
     uint32_t sampled;         /* frame of the latest sample */
     uint32_t sampled_began;   /* frame in which the latest query, or key, with a sample began */
-    wmem_array_t *losses;     /* verdict_span, bounded */
-    verdict_evidence cut;     /* packets truncated by the snapshot length */
-    verdict_moment encrypted; /* first packet that SMB3 encrypts and no key opens */
-    verdict_evidence swapped; /* first SYNs of connections that stand behind an answer */
-    verdict_evidence unbound; /* first request of DCE/RPC on a connection that began before the capture */
+    uint32_t encrypted;       /* frame of the first packet that SMB3 encrypts and no key opens; 0: none */
+    wmem_array_t *losses;     /* connection_event, EVENT_LOST of all connections, bounded */
+    verdict_evidence lacks[NUM_LACKS];
     const struct verdict_connection *one_way; /* latest that was one-way; ask steps_is_one_way() */
 } verdict_peers;
 
@@ -85,13 +83,15 @@ typedef enum {
     EVENT_RESENT,      /* a retransmission */
     EVENT_ZERO_WINDOW, /* its sender's buffer is full */
     EVENT_PIPE_FAILED, /* an SMB2 error in the place of a response */
+    EVENT_LOST,        /* the capture lacks packets of either peer before this one */
 } event_kind;
 
+/* An event lasts from `since` to its packet. */
 typedef struct {
     event_kind kind;
     bool is_by_client;
     verdict_moment at;
-    double since;    /* EVENT_RESENT: time when the segment was sent first, seconds since 1970 */
+    double since;    /* EVENT_RESENT: the segment was sent first; EVENT_LOST: the packet before; else `at` */
     uint32_t about;  /* EVENT_PIPE_FAILED: frame of the request; 0: not captured */
     uint32_t status; /* EVENT_PIPE_FAILED: NTSTATUS */
 } connection_event;
@@ -118,7 +118,6 @@ typedef struct verdict_connection {
     verdict_moment acked;    /* client's newest frame that a packet without data acknowledged; time of the latter */
     double response_began;   /* time of the first segment that the server sends now, 0: none yet */
     double newest;           /* time of the newest packet */
-    uint32_t smb2_frame;     /* newest packet with SMB2 */
     const char *logon;       /* account of the latest logon, NULL: not known */
     const char *account;     /* of its calls, with the client's name: of the latest pipe, else all of its sessions */
     wmem_array_t *events;    /* connection_event, bounded */
@@ -128,9 +127,9 @@ typedef struct verdict_connection {
 extern verdict_peers *steps_first_peers;
 
 /* Notes a call on performance counters: a request passes STEP_BIND, a response STEP_CALL.
- * Returns its connection; NULL: none. Changes: failures up to there are forgotten; the client,
+ * Returns its connection; of a call that does not go by TCP one of zeros. Changes: failures up to there are forgotten; the client,
  * where it was not known. */
-verdict_connection *steps_note_call(packet_info *pinfo, bool is_response);
+const verdict_connection *steps_note_call(packet_info *pinfo, bool is_response);
 
 /* Stores a copy of the name that the client gives the server, in place of its address or the name before. */
 void steps_name_server(verdict_peers *peers, const char *name);
@@ -138,12 +137,14 @@ void steps_name_server(verdict_peers *peers, const char *name);
 /* Returns the account that logged on to the packet's pipe or port, else to the session around it; "" if no logon was captured. */
 const char *steps_find_account(packet_info *pinfo);
 
-/* Returns the first event from `begin` on (seconds since 1970); `*end`: behind the last one to read. If there is none, both are equal. */
-const connection_event *steps_events(const verdict_connection *connection, double begin, const connection_event **end);
+/* Returns the first event from `begin` on (seconds since 1970); `*end`: behind the last one to read.
+ * If there is none, both are equal. `events`: NULL: none. */
+const connection_event *steps_events(wmem_array_t *events, double begin, const connection_event **end);
 
-/* Returns the first event of a kind between two times; NULL: none, or no connection. `about`: frame of its request, 0: any. */
-const connection_event *steps_find_event(const verdict_connection *connection, event_kind kind, uint32_t about,
-                                         double begin, double end);
+/* Returns the first event of a kind that lasts into the time from `begin` to `end` (seconds since
+ * 1970); NULL: none. `about`: frame of its request, 0: any. */
+const connection_event *steps_find_event(wmem_array_t *events, event_kind kind, uint32_t about, double begin,
+                                         double end);
 
 /* Returns true if packets of one peer alone were captured, SYNs aside, and acknowledge more and
  * more of the other. NULL: false. */
@@ -169,9 +170,9 @@ void steps_find(wmem_allocator_t *pool, const verdict_peers *peers, verdict_find
  * some are, so only a missing direction counts. */
 void steps_find_unread(wmem_allocator_t *pool, const verdict_peers *peers, bool has_calls, verdict_finding **findings);
 
-/* Adds a finding of calls that SMB2 answered with an NTSTATUS, in the evidence's pool. */
-void steps_add_pipe_failure(const verdict_peers *peers, uint32_t status, const verdict_evidence *shown,
-                            verdict_finding **findings);
+/* Adds a finding of calls that SMB2 answered with an NTSTATUS. */
+void steps_add_pipe_failure(wmem_allocator_t *pool, const verdict_peers *peers, uint32_t status,
+                            const verdict_evidence *shown, verdict_finding **findings);
 
 /* Returns the line of a summary of a capture of which no call was read: encryption, or where to
  * look. */

@@ -20,7 +20,7 @@ typedef struct {
 /* Returns what TCP shows between two times: a zero window, or a retransmission that took at least half of `delay` (seconds). */
 static late_cause find_event_cause(const verdict_connection *connection, double begin, double end, double delay)
 {
-    const connection_event *last, *event = steps_events(connection, begin, &last);
+    const connection_event *last, *event = steps_events(connection->events, begin, &last);
 
     for (; event < last && event->at.time <= end; event++) {
         if (event->kind == EVENT_ZERO_WINDOW) {
@@ -45,10 +45,9 @@ static late_cause find_cause(const monitor_call *before, const monitor_call *sam
     double begin = before ? before->asked : sample->sent, end = before ? sample->asked : sample->answered;
     double soon = begin + delay / 2, at_last = end - delay / 2;
     const late_cause causes[] = {
-        find_event_cause(before ? before->connection : NULL, begin, end, delay),
+        find_event_cause((before ? before : sample)->connection, begin, end, delay),
         find_event_cause(connection, begin, end, delay),
-        {before && connection && is_within(&connection->syn, begin, at_last), PARTY_UNKNOWN,
-         ", the client tried to connect"},
+        {before && is_within(&connection->syn, begin, at_last), PARTY_UNKNOWN, ", the client tried to connect"},
         {before != NULL, PARTY_CLIENT, ""},
         {sample->began > 0 && sample->began <= soon, PARTY_NETWORK, ", their first packets came soon"},
         {sample->acked > 0 && sample->acked <= soon, PARTY_SERVER, ""},
@@ -70,9 +69,9 @@ typedef struct {
 } late_group;
 
 /* Adds the packet that is late: the response, or an unanswered request. */
-static void add_sample(verdict_evidence *shown, const monitor_call *sample)
+static void add_sample(wmem_allocator_t *pool, verdict_evidence *shown, const monitor_call *sample)
 {
-    evidence_add(shown, sample->frame > 0 ? sample->frame : sample->asked_frame,
+    evidence_add(pool, shown, sample->frame > 0 ? sample->frame : sample->asked_frame,
                  sample->answered > 0 ? sample->answered : sample->asked);
 }
 
@@ -83,10 +82,10 @@ static void add_to_group(const verdict_monitor *monitor, late_group *groups, con
     late_group *group = &groups[cause->party];
 
     if (group->seconds.count == 0) {
-        *group = (late_group){.shown = {.pool = monitor->pool}, .why = cause->why};
+        *group = (late_group){.why = cause->why};
     }
     perf_spread_add(&group->seconds, seconds);
-    add_sample(&group->shown, sample);
+    add_sample(monitor->pool, &group->shown, sample);
 }
 
 /* Adds a finding for each party that causes some: number of samples, median and usual seconds. */
@@ -117,7 +116,7 @@ static void add_groups(verdict_monitor *monitor, verdict_kind kind, const late_g
 /* Returns true if the client closed the sample's query, or the connection around it. */
 static bool is_closed_by_client(const monitor_call *sample)
 {
-    return query_closed_frame(sample->query) > 0 || (sample->connection && sample->connection->is_ended_by_client);
+    return query_closed_frame(sample->query) > 0 || sample->connection->is_ended_by_client;
 }
 
 /* Returns true if the server, or the network, ended the connection between two samples: that is a finding, and the gap its consequence. */
@@ -125,7 +124,7 @@ static bool is_consequence(const monitor_call *before, const monitor_call *sampl
 {
     const verdict_connection *connection = before->connection;
 
-    return connection && !connection->is_ended_by_client && is_within(&connection->end, before->asked, sample->asked);
+    return !connection->is_ended_by_client && is_within(&connection->end, before->asked, sample->asked);
 }
 
 /* Adds findings of late requests, and of pauses behind a close by the client. Returns whether a long gap lacks packets that nobody resent. A gap in
@@ -133,7 +132,7 @@ static bool is_consequence(const monitor_call *before, const monitor_call *sampl
 static bool find_late(verdict_monitor *monitor)
 {
     late_group groups[PARTY_UNKNOWN + 1] = {{.why = NULL}};
-    verdict_evidence pauses = {.pool = monitor->pool};
+    verdict_evidence pauses = {.frames = NULL};
     double usual = monitor->timing.usual;
     bool lacks_some = false;
 
@@ -142,14 +141,15 @@ static bool find_late(verdict_monitor *monitor)
         const monitor_call *before = &monitor->samples[gap->before], *sample = &monitor->samples[gap->request];
         double end = sample->answered > 0 ? sample->answered : sample->asked;
         bool is_long = timing_is_long(gap->seconds, usual, TIMING_LATE);
-        bool is_unseen = is_long && peers_have_loss(monitor->pair, before->asked, end);
+        bool is_unseen =
+            is_long && monitor->pair && steps_find_event(monitor->pair->losses, EVENT_LOST, 0, before->asked, end);
         /* what is resent was lost on its way */
-        lacks_some |= is_unseen && !steps_find_event(sample->connection, EVENT_RESENT, 0, before->asked, end);
+        lacks_some |= is_unseen && !steps_find_event(sample->connection->events, EVENT_RESENT, 0, before->asked, end);
         if (!gap->is_late || is_unseen || is_consequence(before, sample)) {
             continue;
         }
         if (gap->is_across && is_closed_by_client(before)) {
-            add_sample(&pauses, sample);
+            add_sample(monitor->pool, &pauses, sample);
         } else {
             late_cause cause = find_cause(before, sample, gap->seconds - usual);
             add_to_group(monitor, groups, &cause, sample, gap->seconds);
@@ -183,7 +183,7 @@ static void find_slow(verdict_monitor *monitor)
  * time moves otherwise than the capture's, and than its own time of day, by OTHER_CLOCK_S. */
 static void find_other_clock(verdict_monitor *monitor)
 {
-    verdict_evidence shown = {.pool = monitor->pool};
+    verdict_evidence shown = {.frames = NULL};
     const monitor_call *before = NULL, *old = NULL, *new = NULL;
 
     for (uint32_t i = 0; i < monitor->num_samples; i++) {
@@ -197,7 +197,7 @@ static void find_other_clock(verdict_monitor *monitor)
             fabs(ticked - (sample->date - before->date)) >= OTHER_CLOCK_S) {
             old = old ? old : before;
             new = new ? new : sample;
-            add_sample(&shown, sample);
+            add_sample(monitor->pool, &shown, sample);
         }
         before = sample;
     }
