@@ -86,7 +86,7 @@ timing_fact timing_add_response(timing_series *series, double seconds, bool has_
 
 /* A request in its course: those of one query, and of sealed queries in turn those of one turn. */
 typedef struct {
-    uint32_t query, turn;
+    uint64_t course; /* query and turn */
     uint32_t place;
 } course_request;
 
@@ -96,30 +96,24 @@ typedef struct {
     bool is_last;
 } course_link;
 
-static int compare_courses(const course_request *x, const course_request *y)
-{
-    return x->query != y->query ? (x->query > y->query) - (x->query < y->query)
-                                : (x->turn > y->turn) - (x->turn < y->turn);
-}
-
 static int compare_requests(const void *a, const void *b)
 {
     const course_request *x = a, *y = b;
-    int order = compare_courses(x, y);
 
-    return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
+    return x->course != y->course ? (x->course > y->course) - (x->course < y->course)
+                                  : (x->place > y->place) - (x->place < y->place);
 }
 
 /* Links the requests of each course. Needs: room for `count` in `sorted` and `links`. */
 static void link_courses(const timing_request *requests, uint32_t count, course_request *sorted, course_link *links)
 {
     for (uint32_t i = 0; i < count; i++) {
-        sorted[i] = (course_request){requests[i].query, requests[i].turn, i};
+        sorted[i] = (course_request){(uint64_t)requests[i].query << 32 | requests[i].turn, i};
     }
     qsort(sorted, count, sizeof *sorted, compare_requests);
     for (uint32_t i = 0; i < count; i++) {
-        bool is_first = i == 0 || compare_courses(&sorted[i - 1], &sorted[i]) != 0;
-        bool is_last = i + 1 == count || compare_courses(&sorted[i], &sorted[i + 1]) != 0;
+        bool is_first = i == 0 || sorted[i - 1].course != sorted[i].course;
+        bool is_last = i + 1 == count || sorted[i + 1].course != sorted[i].course;
         links[sorted[i].place] = (course_link){is_first ? UINT32_MAX : sorted[i - 1].place, is_last};
     }
 }

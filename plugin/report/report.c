@@ -101,13 +101,13 @@ static int64_t get_milliseconds(const report *r, double at)
 }
 
 /* Writes a member [milliseconds since the page's begin, frame]. `at`: seconds since 1970; 0: not known, which writes [null, frame]. */
-static void put_moment(json_dumper *json, const report *r, const char *name, double at, uint32_t frame)
+static void put_moment(json_dumper *json, const report *r, const char *name, verdict_moment at)
 {
     json_dumper_set_member_name(json, name);
-    if (at > 0) {
-        json_dumper_value_anyf(json, "[%" PRId64 ",%u]", get_milliseconds(r, at), frame);
+    if (at.time > 0) {
+        json_dumper_value_anyf(json, "[%" PRId64 ",%u]", get_milliseconds(r, at.time), at.frame);
     } else {
-        json_dumper_value_anyf(json, "[null,%u]", frame);
+        json_dumper_value_anyf(json, "[null,%u]", at.frame);
     }
 }
 
@@ -147,8 +147,8 @@ static void put_plain_finding(json_dumper *json, const report *r, const verdict_
     verdict_put_text(json, "what", format_what(monitor, finding));
     verdict_put_text(json, "advice", finding->meaning ? finding->meaning : verdict_rows[finding->kind].advice);
     verdict_put_text(json, "filter", verdict_filter(monitor->pool, finding));
-    put_moment(json, r, "since", finding->since, finding->frames[0]);
-    put_moment(json, r, "until", finding->until, finding->frames[finding->count - 1]);
+    put_moment(json, r, "since", finding->since);
+    put_moment(json, r, "until", finding->until);
     verdict_put_number(json, "count", finding->count);
     json_dumper_end_object(json);
 }

@@ -26,8 +26,8 @@ static void add_problem(const problem_counter *to, problem_kind kind, const pack
         problem->first = path ? wmem_strdup(to->v->memory, path) : NULL;
         problem->status = status;
     }
-    if (problem->shown.last != pinfo->num) {
-        evidence_add(to->v->memory, &problem->shown, pinfo->num, nstime_to_sec(&pinfo->abs_ts));
+    if (problem->shown.until.frame != pinfo->num) {
+        evidence_add(to->v->memory, &problem->shown, verdict_now(pinfo));
     }
 }
 
@@ -128,7 +128,7 @@ void problems_count(verdict *v, verdict_query *query, packet_info *pinfo, const 
     }
     query->has_titles |= is_titles && tapped->status == 0 && !tapped->is_damaged;
     if (call_tap_has_sample(tapped)) {
-        bool is_absent = query->problems[PROBLEM_NOT_DELIVERED].shown.last == pinfo->num;
+        bool is_absent = query->problems[PROBLEM_NOT_DELIVERED].shown.until.frame == pinfo->num;
         query->absences += is_absent && !query->is_absent;
         query->is_absent = is_absent;
         count_values(&to, pinfo, tapped);
@@ -164,9 +164,8 @@ static counter_problem sum_problems(const verdict_monitor *monitor, problem_kind
         sum.status = sum.things > 0 ? sum.status : one->status;
         sum.things += one->things;
         for (unsigned n = 0; n < evidence_count(&one->shown); n++) {
-            uint32_t frame = one->shown.frames[n];
-            evidence_add(monitor->pool, &sum.shown, frame,
-                         frame == one->shown.last ? one->shown.until : one->shown.since);
+            verdict_moment end = one->shown.frames[n] == one->shown.until.frame ? one->shown.until : one->shown.since;
+            evidence_add(monitor->pool, &sum.shown, (verdict_moment){one->shown.frames[n], end.time});
         }
     }
     return sum;

@@ -23,7 +23,8 @@ int verdict_finding_compare(const verdict_finding *x, const verdict_finding *y)
     /* of kinds that end all samples the later ones are consequences */
     verdict_kind kind = MAX(x->kind, VERDICT_LAST_STOP), other = MAX(y->kind, VERDICT_LAST_STOP);
 
-    return kind != other ? (kind > other) - (kind < other) : (x->since > y->since) - (x->since < y->since);
+    return kind != other ? (kind > other) - (kind < other)
+                         : (x->since.time > y->since.time) - (x->since.time < y->since.time);
 }
 
 bool verdict_finding_has(const verdict_finding *finding, uint32_t frame)
@@ -31,22 +32,16 @@ bool verdict_finding_has(const verdict_finding *finding, uint32_t frame)
     return bsearch(&frame, finding->frames, finding->count, sizeof frame, perf_compare_u32);
 }
 
-void evidence_add(wmem_allocator_t *pool, verdict_evidence *evidence, uint32_t frame, double when)
+void evidence_add(wmem_allocator_t *pool, verdict_evidence *evidence, verdict_moment at)
 {
     unsigned count = evidence_count(evidence);
 
-    if (count == 0 || frame < evidence->first) {
-        evidence->first = frame;
-        evidence->since = when;
-    }
-    if (count == 0 || frame > evidence->last) {
-        evidence->last = frame;
-        evidence->until = when;
-    }
+    evidence->since = count == 0 || at.frame < evidence->since.frame ? at : evidence->since;
+    evidence->until = count == 0 || at.frame > evidence->until.frame ? at : evidence->until;
     if ((count & (count - 1)) == 0) { /* room for the next power of two is needed */
-        evidence->frames = wmem_realloc(pool, evidence->frames, MAX(2 * count, 1) * sizeof frame);
+        evidence->frames = wmem_realloc(pool, evidence->frames, MAX(2 * count, 1) * sizeof at.frame);
     }
-    evidence->frames[count] = frame;
+    evidence->frames[count] = at.frame;
     evidence->count = count + 1;
 }
 
@@ -77,15 +72,15 @@ void verdict_set_span(wmem_allocator_t *pool, double begin, double end)
  * frame 88". */
 static const char *when_text(wmem_allocator_t *pool, const verdict_evidence *evidence, bool lasts)
 {
-    const char *since = time_text(pool, evidence->since, false, clock_format),
-               *until = time_text(pool, evidence->until, false, clock_format);
-    bool is_one = evidence->first == evidence->last, is_same = strcmp(since, until) == 0;
+    const char *since = time_text(pool, evidence->since.time, false, clock_format),
+               *until = time_text(pool, evidence->until.time, false, clock_format);
+    bool is_one = evidence->since.frame == evidence->until.frame, is_same = strcmp(since, until) == 0;
 
     if (is_one || lasts) {
-        return wmem_strdup_printf(pool, "%s%s, frame %u", is_one ? "" : "since ", since, evidence->first);
+        return wmem_strdup_printf(pool, "%s%s, frame %u", is_one ? "" : "since ", since, evidence->since.frame);
     }
     return wmem_strdup_printf(pool, "%s%s%s, frames %u to %u", since, is_same ? "" : " to ", is_same ? "" : until,
-                              evidence->first, evidence->last);
+                              evidence->since.frame, evidence->until.frame);
 }
 
 /* Returns a sentence of verdict_add_finding(). `cut`: 0: whole; else without $N and brackets,
@@ -133,6 +128,8 @@ void verdict_add_finding(wmem_allocator_t *pool, verdict_finding **findings, ver
                          const verdict_evidence *evidence, bool lasts, const char *server, const char *client,
                          const char *text)
 {
+    unsigned cut = 0;
+
     if (evidence_count(evidence) == 0) {
         return;
     }
@@ -143,10 +140,9 @@ void verdict_add_finding(wmem_allocator_t *pool, verdict_finding **findings, ver
     finding->lasts = lasts;
     finding->meaning = evidence->meaning && *evidence->meaning ? evidence->meaning : NULL;
     sort_frames(pool, finding);
-    finding->text = format_sentence(pool, text, finding, when, server, client, 0);
-    for (unsigned cut = 1; cut < VERDICT_LINE && g_utf8_strlen(finding->text, -1) > VERDICT_LINE; cut++) {
+    do {
         finding->text = format_sentence(pool, text, finding, when, server, client, cut);
-    }
+    } while (g_utf8_strlen(finding->text, -1) > VERDICT_LINE && ++cut < VERDICT_LINE);
     while (*findings && verdict_finding_compare(*findings, finding) <= 0) {
         findings = &(*findings)->next;
     }

@@ -76,22 +76,31 @@ typedef enum { VERDICT_KINDS(VERDICT_NUMBER) VERDICT_NUM_KINDS } verdict_kind;
 /* Up to this one a kind says why there are no samples, or no more. */
 #define VERDICT_LAST_STOP VERDICT_PIPE_BROKEN
 
+typedef struct {
+    uint32_t frame; /* 0: none */
+    double time;    /* seconds since 1970 */
+} verdict_moment;
+
+static inline verdict_moment verdict_now(const packet_info *pinfo)
+{
+    return (verdict_moment){pinfo->num, nstime_to_sec(&pinfo->abs_ts)};
+}
+
 /* A finding; without kind, party and text the evidence of one: frames that show something.
  * Begins as zeros. Frames set to NULL empty it. */
 typedef struct verdict_finding {
     struct verdict_finding *next; /* less bad, or later */
     verdict_kind kind;
     verdict_party party;
-    uint32_t *frames;     /* numbers; of a finding ascending, each once; NULL: none */
-    unsigned count;       /* number of `frames`; meaningless without */
-    uint32_t first, last; /* lowest and highest frame; meaningless without frames, as the times are */
-    double since, until;  /* times of these two, seconds since 1970; 0: not known */
-    bool is_unread;       /* the capture lacks what would tell: health is not known, instead of bad */
-    bool lasts;           /* nothing shows that it ended before the capture did */
-    const char *text;     /* who, what, to whom, when: one line of at most VERDICT_LINE characters */
-    const char *more;     /* details of what is affected; NULL: none */
-    const char *meaning;  /* of the first status, with what to do, instead of the kind's advice; NULL: not known */
-    const char *which;    /* first path, port or account, as $F has it; NULL: none */
+    uint32_t *frames;            /* numbers; of a finding ascending, each once; NULL: none */
+    unsigned count;              /* number of `frames`; meaningless without */
+    verdict_moment since, until; /* of the lowest and the highest frame; meaningless without frames */
+    bool is_unread;              /* the capture lacks what would tell: health is not known, instead of bad */
+    bool lasts;                  /* nothing shows that it ended before the capture did */
+    const char *text;            /* who, what, to whom, when: one line of at most VERDICT_LINE characters */
+    const char *more;            /* details of what is affected; NULL: none */
+    const char *meaning; /* of the first status, with what to do, instead of the kind's advice; NULL: not known */
+    const char *which;   /* first path, port or account, as $F has it; NULL: none */
 } verdict_finding;
 
 typedef verdict_finding verdict_evidence;
@@ -105,8 +114,8 @@ typedef struct {
 extern const verdict_row verdict_rows[VERDICT_NUM_KINDS];
 extern const char *const verdict_parties[];
 
-/* Adds a frame and its time, seconds since 1970. A frame that is added twice counts once in a finding. Needs: the same pool each time. */
-void evidence_add(wmem_allocator_t *pool, verdict_evidence *evidence, uint32_t frame, double when);
+/* Adds a frame. One that is added twice counts once in a finding. Needs: the same pool each time. */
+void evidence_add(wmem_allocator_t *pool, verdict_evidence *evidence, verdict_moment at);
 
 static inline unsigned evidence_count(const verdict_evidence *evidence)
 {

@@ -119,7 +119,7 @@ static bool is_unanswered(const monitor_call *call, double until)
     const verdict_connection *connection = call->connection;
     const verdict_peers *pair = call->query->pair;
     const verdict_evidence *cut = pair ? &pair->lacks[LACKS_ENDS] : NULL;
-    bool is_cut = cut && cut->frames && cut->last > call->asked_frame;
+    bool is_cut = cut && cut->frames && cut->until.frame > call->asked_frame;
     bool has_loss = pair && steps_find_event(pair->losses, EVENT_LOST, 0, call->asked, INFINITY);
     bool has_ended = is_ended_by_server(connection) && connection->end.frame > call->asked_frame &&
                      connection->end.time - call->asked < STEPS_LONG_WAIT;
@@ -196,7 +196,7 @@ static void count_wrong(const verdict_monitor *monitor, wrong_calls *all, const 
     if (wrong != WRONG_NOTHING) {
         calls->first = calls->first ? calls->first : call;
         calls->is_mixed |= call->operation != calls->first->operation || call->status != calls->first->status;
-        evidence_add(monitor->pool, &calls->shown, at.frame, at.time);
+        evidence_add(monitor->pool, &calls->shown, at);
         *status = wrong == WRONG_PIPE ? failure->status : *status;
     }
 }
@@ -244,10 +244,10 @@ static void find_open(verdict_monitor *monitor)
             continue;
         }
         if (is_ended_by_server(query->connection)) {
-            evidence_add(monitor->pool, &broken, query->connection->end.frame, query->connection->end.time);
+            evidence_add(monitor->pool, &broken, query->connection->end);
         }
         if (query->opened_frame > 0) {
-            evidence_add(monitor->pool, &left, query->first_frame, query->first_time);
+            evidence_add(monitor->pool, &left, (verdict_moment){query->first_frame, query->first_time});
         }
     }
     monitor_add_finding(monitor, VERDICT_BROKEN, PARTY_SERVER, &broken,
@@ -280,7 +280,7 @@ static void find_lacking(verdict_monitor *monitor, bool lacks_some)
     }
     for (unsigned i = 0; pair && i < wmem_array_get_count(pair->losses); i++) {
         const connection_event *loss = wmem_array_index(pair->losses, i);
-        evidence_add(monitor->pool, &lost, loss->at.frame, loss->at.time);
+        evidence_add(monitor->pool, &lost, loss->at);
     }
     if (is_harmful) {
         monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &lost,

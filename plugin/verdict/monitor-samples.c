@@ -332,9 +332,9 @@ void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_pa
     va_list arguments;
 
     va_start(arguments, format);
-    verdict_add_finding(monitor->pool, &monitor->findings, kind, party, shown, monitor->last_sampled <= shown->last,
-                        monitor_server(monitor), monitor->stats.texts[STAT_CLIENT],
-                        wmem_strdup_vprintf(monitor->pool, format, arguments));
+    verdict_add_finding(monitor->pool, &monitor->findings, kind, party, shown,
+                        monitor->last_sampled <= shown->until.frame, monitor_server(monitor),
+                        monitor->stats.texts[STAT_CLIENT], wmem_strdup_vprintf(monitor->pool, format, arguments));
     va_end(arguments);
 }
 

@@ -153,13 +153,9 @@ static verdict_peers **end_of_peers;
 static wmem_map_t *by_addresses; /* "client server" -> verdict_peers; "client" -> its first ones */
 static wmem_map_t *by_number; /* Wireshark's number of a conversation -> verdict_connection; emptied with the capture */
 static capture_times times;
-static bool has_asker;                           /* any client asks for performance data */
+static const char *encryption; /* sentence on the first packet that no key opens; NULL: there is none */
+static bool has_asker;         /* any client asks for performance data */
 static const verdict_connection *latest_one_way; /* of peers that are ours, as verdict_peers have it */
-
-static verdict_moment now_of(const packet_info *pinfo)
-{
-    return (verdict_moment){pinfo->num, nstime_to_sec(&pinfo->abs_ts)};
-}
 
 /* Returns the peers of a packet's addresses. `from_client`: its source is the client. */
 static verdict_peers *find_or_create_peers(packet_info *pinfo, bool from_client)
@@ -214,7 +210,7 @@ static verdict_connection *find_connection(packet_info *pinfo)
             analysis && analysis->server_port > 0 ? analysis->server_port : MIN(pinfo->srcport, pinfo->destport);
         connection = wmem_new0(memory, verdict_connection);
         connection->events = wmem_array_new(memory, sizeof(connection_event));
-        connection->begin = now_of(pinfo);
+        connection->begin = verdict_now(pinfo);
         set_ends(connection, pinfo, pinfo->destport == port);
         wmem_map_insert(by_number, key, connection);
     }
@@ -263,7 +259,7 @@ static void note_failure(setup_failure *known, const verdict_connection *connect
         *known = (setup_failure){.step = step, .outcome = outcome, .shown = {.which = account}};
     }
     known->connection = connection;
-    evidence_add(memory, &known->shown, at.frame, at.time);
+    evidence_add(memory, &known->shown, at);
 }
 
 /* Notes a success of a step. Changes: up to this step nothing waits, and a failure is forgotten,
@@ -357,7 +353,7 @@ static void see_end(verdict_connection *connection, bool by_client, bool is_lack
     const setup_failure *failure = &connection->peers->failure;
     const verdict_peers *asker = connection->peers->asker;
     setup_failure *waits = &connection->peers->waits;
-    const verdict_moment asked = {waits->shown.first, waits->shown.since};
+    const verdict_moment asked = waits->shown.since;
     bool is_waiting = waits->shown.frames && waits->connection == connection;
     bool is_in_doubt = waits->outcome >= FIRST_DOUBT;
     bool is_explained = asker->asker_refused > asker->asker_logged_on ||
@@ -410,7 +406,7 @@ static void see_syn(verdict_connection *connection, verdict_moment now)
 {
     if (connection->syn.frame == 0) {
         if (connection->begin.frame < now.frame && connection->end.frame == 0) {
-            evidence_add(memory, &connection->peers->lacks[LACKS_ORDER], now.frame, now.time);
+            evidence_add(memory, &connection->peers->lacks[LACKS_ORDER], now);
         }
         connection->syn = now;
     }
@@ -441,7 +437,7 @@ static void see_tcp(verdict_connection *connection, packet_info *pinfo, const ep
                     const void *packet)
 {
     const tcp_info_t *tcp = packet;
-    const verdict_moment now = now_of(pinfo);
+    const verdict_moment now = verdict_now(pinfo);
     bool by_client = is_from_client(connection, pinfo), has_ack = tcp->th_flags & TCP_ACK;
     bool is_lacking = see_analysis(connection, pinfo, tcp, by_client, now);
     const setup_failure *waits = &connection->peers->waits;
@@ -452,7 +448,7 @@ static void see_tcp(verdict_connection *connection, packet_info *pinfo, const ep
     times.was_set |= now.time <= times.last - 1;
     times.last = connection->newest = now.time;
     if (pinfo->fd->cap_len < pinfo->fd->pkt_len) {
-        evidence_add(memory, &connection->peers->lacks[LACKS_ENDS], now.frame, now.time);
+        evidence_add(memory, &connection->peers->lacks[LACKS_ENDS], now);
     }
     if (has_ack && !(tcp->th_flags & TCP_RST) && is_connecting) { /* SYN/ACK, or a later one */
         pass_step(connection, STEP_CONNECT, now.frame);
@@ -484,10 +480,7 @@ static bool is_about(const smb2_info_t *smb, const char *word)
     bool has_name =
         smb->saved && smb->saved->extra_info &&
         (smb->saved->extra_info_type == SMB2_EI_TREENAME || smb->saved->extra_info_type == SMB2_EI_FILENAME);
-    const char *name = has_name                      ? smb->saved->extra_info
-                       : smb->opcode != TREE_CONNECT ? (file ? file->name : NULL)
-                       : smb->tree                   ? smb->tree->name
-                                                     : NULL;
+    const char *name = has_name ? smb->saved->extra_info : file ? file->name : smb->tree ? smb->tree->name : NULL;
     size_t size = name ? strlen(name) : 0, wanted = strlen(word);
 
     return size >= wanted && g_ascii_strcasecmp(name + size - wanted, word) == 0 &&
@@ -513,11 +506,11 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
                      const void *message)
 {
     const smb2_info_t *smb = message;
-    const verdict_moment now = now_of(pinfo);
+    const verdict_moment now = verdict_now(pinfo);
     setup_failure *waits = &connection->peers->waits;
     uint32_t asked = smb->saved ? smb->saved->frame_req : 0;
     bool is_response = smb->flags & IS_RESPONSE, is_error = is_response && smb->status >> 30 == 3;
-    bool is_waited_for = is_response && asked > 0 && waits->shown.frames && waits->shown.last == asked;
+    bool is_waited_for = is_response && asked > 0 && waits->shown.frames && waits->shown.until.frame == asked;
     setup_step step = is_waited_for ? waits->step : message_step(smb); /* only the request may have the name */
 
     connection->peers->has_messages = true;
@@ -599,14 +592,14 @@ static void see_setup(verdict_connection *connection, packet_info *pinfo, const 
 {
     enum { ABSTRACT_SYNTAX = 1 }; /* [C706] p_provider_reason_t */
     const call_tap_data *tapped = call;
-    const verdict_moment now = now_of(pinfo);
+    const verdict_moment now = verdict_now(pinfo);
     bool is_map = strcmp(tapped->operation, "Map") == 0, is_unbound = strcmp(tapped->operation, "Unbound") == 0;
 
     note_message(connection, pinfo, !tapped->is_response);
     verdict_peers *peers = connection->peers;
     if (is_unbound) {
         if (peers->lacks[LACKS_BEGIN].frames == NULL && connection->syn.frame == 0) {
-            evidence_add(memory, &peers->lacks[LACKS_BEGIN], now.frame, now.time);
+            evidence_add(memory, &peers->lacks[LACKS_BEGIN], now);
         }
         return;
     }
@@ -659,7 +652,7 @@ static uint32_t find_number(const epan_dissect_t *edt, unsigned which)
 static void see_fields(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt,
                        const void *frame _U_)
 {
-    const verdict_moment now = now_of(pinfo);
+    const verdict_moment now = verdict_now(pinfo);
     verdict_peers *peers = connection->peers;
     uint32_t error = OUTCOME_KERBEROS + find_number(edt, SEEN_KERBEROS_ERROR);
     bool is_refused = connection->port == PORT_KERBEROS && find_outcome_row(error);
@@ -679,8 +672,10 @@ static void see_fields(verdict_connection *connection, packet_info *pinfo, const
     } else if (is_guest || is_signing || cannot_sign) {
         note_failure(&peers->waits, connection, STEP_LOGON, is_guest ? OUTCOME_GUEST : OUTCOME_SIGNING, NULL, now);
     }
-    if (find_field(edt, SEEN_ENCRYPTED) && peers->encrypted == 0) {
-        peers->encrypted = now.frame;
+    if (find_field(edt, SEEN_ENCRYPTED) && encryption == NULL) {
+        encryption = wmem_strdup_printf(
+            memory, "SMB3 encrypts what %s and %s say, and no key opens it: frame %u, docs/decryption.md",
+            peers->client, peers->called, now.frame);
     }
 }
 
@@ -702,6 +697,7 @@ static void steps_reset(void *data _U_)
     times = (capture_times){0, 0, false};
     has_asker = false;
     latest_one_way = NULL;
+    encryption = NULL;
 }
 
 /* Wireshark's taps, and what sees their packets. */
@@ -758,9 +754,9 @@ static const setup_failure *find_failure(const verdict_peers *peers)
     if (!is_further || times.was_set || waits->outcome >= FIRST_DOUBT) {
         return failure;
     }
-    bool is_silent = waits->step == STEP_CONNECT
-                         ? shown->count > 1
-                         : waits->connection->by[BY_SERVER].packets > 0 && times.last - shown->since >= STEPS_LONG_WAIT;
+    bool is_silent = waits->step == STEP_CONNECT ? shown->count > 1
+                                                 : waits->connection->by[BY_SERVER].packets > 0 &&
+                                                       times.last - shown->since.time >= STEPS_LONG_WAIT;
     return is_silent ? waits : failure;
 }
 
@@ -812,7 +808,8 @@ void steps_find(wmem_allocator_t *pool, const verdict_peers *peers, verdict_find
         return;
     }
     for (const verdict_finding *cause = *findings; cause; cause = cause->next) {
-        is_consequence |= failure->step == STEP_CONNECT && cause->lasts && cause->since <= failure->shown.since &&
+        is_consequence |= failure->step == STEP_CONNECT && cause->lasts &&
+                          cause->since.time <= failure->shown.since.time &&
                           (cause->kind == VERDICT_BROKEN || cause->kind == VERDICT_UNANSWERED);
     }
     if (!is_consequence) {
@@ -836,7 +833,7 @@ void steps_find_unread(wmem_allocator_t *pool, const verdict_peers *peers, bool 
     const char *text = "The capture has one direction alone of what $C and $S say: $T";
 
     if (steps_is_one_way(peers->one_way)) {
-        evidence_add(pool, &shown, peers->one_way->begin.frame, peers->one_way->begin.time);
+        evidence_add(pool, &shown, peers->one_way->begin);
     }
     for (capture_lack lack = 0; lack < NUM_LACKS && shown.frames == NULL && !has_calls; lack++) {
         shown = peers->lacks[lack];
@@ -849,14 +846,9 @@ void steps_find_unread(wmem_allocator_t *pool, const verdict_peers *peers, bool 
     }
 }
 
-const char *steps_why_nothing(wmem_allocator_t *pool)
+const char *steps_why_nothing(void)
 {
-    for (const verdict_peers *peers = steps_first_peers; peers; peers = peers->next) {
-        if (peers->encrypted > 0) {
-            return wmem_strdup_printf(
-                pool, "SMB3 encrypts what %s and %s say, and no key opens it: frame %u, docs/decryption.md",
-                peers->client, peers->called, peers->encrypted);
-        }
-    }
-    return "No call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: docs/symptoms.md, \"Wireshark shows none of it\"";
+    return encryption ? encryption
+                      : "No call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: docs/symptoms.md, \"Wireshark shows "
+                        "none of it\"";
 }

@@ -30,11 +30,6 @@ typedef enum {
 #define STATUS_USER_SESSION_DELETED 0xc0000203
 
 typedef struct {
-    uint32_t frame; /* 0: none */
-    double time;    /* seconds since 1970 */
-} verdict_moment;
-
-typedef struct {
     double first, last; /* of its TCP packets, seconds since 1970; 0: none yet */
     bool was_set;       /* they go back by a second or more: nothing that depends on times is judged */
 } capture_times;
@@ -73,7 +68,6 @@ typedef struct verdict_peers {
     uint32_t asker_refused;   /* frame of the latest error that a key distribution center sent it; 0: none */
     uint32_t sampled;         /* frame of the latest sample */
     uint32_t sampled_began;   /* frame in which the latest query, or key, with a sample began */
-    uint32_t encrypted;       /* frame of the first packet that SMB3 encrypts and no key opens; 0: none */
     wmem_array_t *losses;     /* connection_event, EVENT_LOST of all connections, bounded */
     verdict_evidence lacks[NUM_LACKS];
     const struct verdict_connection *one_way; /* latest that was one-way; ask steps_is_one_way() */
@@ -176,4 +170,4 @@ void steps_add_pipe_failure(wmem_allocator_t *pool, const verdict_peers *peers, 
 
 /* Returns the line of a summary of a capture of which no call was read: encryption, or where to
  * look. */
-const char *steps_why_nothing(wmem_allocator_t *pool);
+const char *steps_why_nothing(void);

@@ -181,7 +181,7 @@ static GPtrArray *format_notes(const verdict *v)
                                            v->untyped, v->values));
     }
     if (v->monitors->len == 0 && !omitted.any_decoded && omitted.undecoded == 0) {
-        g_ptr_array_add(notes, g_strdup(steps_why_nothing(v->pool)));
+        g_ptr_array_add(notes, g_strdup(steps_why_nothing()));
     }
     return notes;
 }
@@ -264,13 +264,12 @@ static void put_word(json_dumper *json, const char *name, const char *word)
     json_dumper_value_anyf(json, "%s", word);
 }
 
-static void put_finding_moment(json_dumper *json, const verdict_monitor *monitor, const char *name, double when,
-                               uint32_t frame)
+static void put_finding_moment(json_dumper *json, const verdict_monitor *monitor, const char *name, verdict_moment at)
 {
     json_dumper_set_member_name(json, name);
     json_dumper_begin_object(json);
-    verdict_put_text(json, "time", verdict_time(monitor->pool, when));
-    verdict_put_number(json, "frame", frame);
+    verdict_put_text(json, "time", verdict_time(monitor->pool, at.time));
+    verdict_put_number(json, "frame", at.frame);
     json_dumper_end_object(json);
 }
 
@@ -281,11 +280,11 @@ static void put_finding(json_dumper *json, const verdict_monitor *monitor, const
     verdict_put_text(json, "party", verdict_parties[finding->party]);
     verdict_put_text(json, "kind", verdict_rows[finding->kind].name);
     put_word(json, "note", finding->kind >= VERDICT_FIRST_NOTE ? "true" : "false");
-    put_finding_moment(json, monitor, "since", finding->since, finding->frames[0]);
+    put_finding_moment(json, monitor, "since", finding->since);
     if (finding->lasts) {
         put_word(json, "until", "null");
     } else {
-        put_finding_moment(json, monitor, "until", finding->until, finding->frames[finding->count - 1]);
+        put_finding_moment(json, monitor, "until", finding->until);
     }
     verdict_put_number(json, "count", finding->count);
     verdict_put_text(json, "filter", verdict_filter(monitor->pool, finding));

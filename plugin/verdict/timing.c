@@ -71,19 +71,20 @@ typedef struct {
 /* Adds the packet that is late: the response, or an unanswered request. */
 static void add_sample(wmem_allocator_t *pool, verdict_evidence *shown, const monitor_call *sample)
 {
-    evidence_add(pool, shown, sample->frame > 0 ? sample->frame : sample->asked_frame,
-                 sample->answered > 0 ? sample->answered : sample->asked);
+    evidence_add(pool, shown,
+                 sample->frame > 0 ? (verdict_moment){sample->frame, sample->answered}
+                                   : (verdict_moment){sample->asked_frame, sample->asked});
 }
 
-/* Adds a sample to the group of its cause's party. `seconds`: its gap or response time. */
-static void add_to_group(const verdict_monitor *monitor, late_group *groups, const late_cause *cause,
-                         const monitor_call *sample, double seconds)
+/* Adds a late sample, or one whose response is slow (`before` NULL), to the group of its cause's party.
+ * `seconds`: its gap or response time, of which `delay` are too many. */
+static void add_to_group(const verdict_monitor *monitor, late_group *groups, const monitor_call *before,
+                         const monitor_call *sample, double seconds, double delay)
 {
-    late_group *group = &groups[cause->party];
+    late_cause cause = find_cause(before, sample, delay);
+    late_group *group = &groups[cause.party];
 
-    if (group->seconds.count == 0) {
-        *group = (late_group){.why = cause->why};
-    }
+    group->why = group->why ? group->why : cause.why;
     perf_spread_add(&group->seconds, seconds);
     add_sample(monitor->pool, &group->shown, sample);
 }
@@ -151,8 +152,7 @@ static bool find_late(verdict_monitor *monitor)
         if (gap->is_across && is_closed_by_client(before)) {
             add_sample(monitor->pool, &pauses, sample);
         } else {
-            late_cause cause = find_cause(before, sample, gap->seconds - usual);
-            add_to_group(monitor, groups, &cause, sample, gap->seconds);
+            add_to_group(monitor, groups, before, sample, gap->seconds, gap->seconds - usual);
             monitor->stats.numbers[STAT_LATE_ASKED]++;
         }
     }
@@ -171,8 +171,7 @@ static void find_slow(verdict_monitor *monitor)
         const monitor_call *sample = &monitor->samples[i];
         double delay = sample->answered - sample->sent;
         if (sample->answered > 0 && sample->seconds >= 0 && delay >= monitor->timing.slow_from) {
-            late_cause cause = find_cause(NULL, sample, delay);
-            add_to_group(monitor, groups, &cause, sample, delay);
+            add_to_group(monitor, groups, NULL, sample, delay, delay);
             monitor->stats.numbers[STAT_LATE_ANSWERED]++;
         }
     }
