@@ -228,7 +228,8 @@ static void find_wrong_calls(verdict_monitor *monitor)
                             all[wrong].is_mixed ? "calls" : first->operation, error);
     }
     if (all[WRONG_PIPE].first && monitor->pair) {
-        steps_add_pipe_failure(monitor->pool, monitor->pair, status, &all[WRONG_PIPE].shown, &monitor->findings);
+        const setup_failure failure = {.step = STEP_CALL, .outcome = status, .shown = all[WRONG_PIPE].shown};
+        steps_add_failure(monitor->pool, monitor->pair, &failure, &monitor->findings);
     }
 }
 
@@ -265,7 +266,6 @@ static void find_open(verdict_monitor *monitor)
 static void find_lacking(verdict_monitor *monitor, bool lacks_some)
 {
     const verdict_peers *pair = monitor->pair;
-    verdict_evidence lost = {.frames = NULL}, cut = pair ? pair->lacks[LACKS_ENDS] : lost;
     bool is_harmful = lacks_some || monitor->stats.numbers[STAT_SAMPLES] <= 0;
 
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
@@ -278,14 +278,10 @@ static void find_lacking(verdict_monitor *monitor, bool lacks_some)
             is_harmful |= monitor_query(monitor, i)->problems[kind].things > 0;
         }
     }
-    for (unsigned i = 0; pair && i < wmem_array_get_count(pair->losses); i++) {
-        const connection_event *loss = wmem_array_index(pair->losses, i);
-        evidence_add(monitor->pool, &lost, loss->at);
-    }
-    if (is_harmful) {
-        monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &lost,
+    if (pair && is_harmful) {
+        monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &pair->lacks[LACKS_PACKETS],
                             "The capture lacks packets of $C and $S[, or their order]: $T");
-        monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &cut,
+        monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &pair->lacks[LACKS_ENDS],
                             "The capture cuts frames of $C and $S short: $T");
     }
 }

@@ -396,6 +396,7 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
     }
     if (found->flags & (WS_TCP_LOST_PACKET | WS_TCP_ACK_LOST_PACKET)) {
         add_event(connection->peers->losses, &(connection_event){EVENT_LOST, by_client, now, connection->newest, 0, 0});
+        evidence_add(memory, &connection->peers->lacks[LACKS_PACKETS], now);
         connection->peers->waits.shown.frames = NULL; /* the answer may be what is lost */
     }
     return found->flags & WS_TCP_ACK_LOST_PACKET;
@@ -774,10 +775,8 @@ static bool is_meant(const verdict_peers *peers, const setup_failure *failure)
     return peers->is_ours || (!peers->has_other_uses && (asker->asker_asks || !has_asker));
 }
 
-/* Adds a finding: "SRV01 refuses the logon of 192.0.2.10 as LAB\svc (no rights): 10:02:29, frame
- * 101". */
-static void add_failure(wmem_allocator_t *pool, const verdict_peers *peers, const setup_failure *failure,
-                        verdict_finding **findings)
+void steps_add_failure(wmem_allocator_t *pool, const verdict_peers *peers, const setup_failure *failure,
+                       verdict_finding **findings)
 {
     setup_step step = failure->step;
     bool is_status = failure->outcome >> 30 == 3;
@@ -813,19 +812,13 @@ void steps_find(wmem_allocator_t *pool, const verdict_peers *peers, verdict_find
                           (cause->kind == VERDICT_BROKEN || cause->kind == VERDICT_UNANSWERED);
     }
     if (!is_consequence) {
-        add_failure(pool, peers, failure, findings);
+        steps_add_failure(pool, peers, failure, findings);
     }
-}
-
-void steps_add_pipe_failure(wmem_allocator_t *pool, const verdict_peers *peers, uint32_t status,
-                            const verdict_evidence *shown, verdict_finding **findings)
-{
-    add_failure(pool, peers, &(setup_failure){.step = STEP_CALL, .outcome = status, .shown = *shown}, findings);
 }
 
 void steps_find_unread(wmem_allocator_t *pool, const verdict_peers *peers, bool has_calls, verdict_finding **findings)
 {
-    static const char *const texts[NUM_LACKS] = {
+    static const char *const texts[] = {
         [LACKS_ENDS] = "The capture cuts frames of $C and $S short: $T",
         [LACKS_ORDER] = "The capture has packets of $C and $S in the wrong order (merged files?): $T",
         [LACKS_BEGIN] = "The capture begins in the middle of a connection of $C to $S: $T"};
@@ -835,7 +828,7 @@ void steps_find_unread(wmem_allocator_t *pool, const verdict_peers *peers, bool 
     if (steps_is_one_way(peers->one_way)) {
         evidence_add(pool, &shown, peers->one_way->begin);
     }
-    for (capture_lack lack = 0; lack < NUM_LACKS && shown.frames == NULL && !has_calls; lack++) {
+    for (capture_lack lack = 0; lack <= LACKS_BEGIN && shown.frames == NULL && !has_calls; lack++) {
         shown = peers->lacks[lack];
         text = texts[lack];
     }

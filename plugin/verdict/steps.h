@@ -43,11 +43,13 @@ typedef struct {
         shown; /* frames NULL: it never failed, or a later try succeeded; `which`: account, if that is why */
 } setup_failure;
 
-/* Packets that tell that the capture lacks something. The first that is there says why the peers' packets are not read. */
+/* Packets that tell what the capture lacks. The first kind that is there, up to LACKS_BEGIN, says why
+ * the peers' packets are not read. */
 typedef enum {
-    LACKS_ENDS,  /* truncated by the snapshot length */
-    LACKS_ORDER, /* first SYN of a connection, behind its answer */
-    LACKS_BEGIN, /* first request of DCE/RPC on a connection that began before the capture */
+    LACKS_ENDS,    /* truncated by the snapshot length */
+    LACKS_ORDER,   /* first SYN of a connection, behind its answer */
+    LACKS_BEGIN,   /* first request of DCE/RPC on a connection that began before the capture */
+    LACKS_PACKETS, /* behind a loss, as EVENT_LOST */
     NUM_LACKS
 } capture_lack;
 
@@ -156,6 +158,11 @@ void steps_watch(void);
 /* Returns the times of the TCP packets until now; zeros before the first. Needs: steps_watch() before it. */
 capture_times steps_times(void);
 
+/* Adds a finding of a failure: "SRV01 refuses the logon of 192.0.2.10 as LAB\svc (no rights):
+ * 10:02:29, frame 101". */
+void steps_add_failure(wmem_allocator_t *pool, const verdict_peers *peers, const setup_failure *failure,
+                       verdict_finding **findings);
+
 /* Adds a finding of the furthest step that failed, if it is about performance counters and no
  * finding in the list is its cause. */
 void steps_find(wmem_allocator_t *pool, const verdict_peers *peers, verdict_finding **findings);
@@ -163,10 +170,6 @@ void steps_find(wmem_allocator_t *pool, const verdict_peers *peers, verdict_find
 /* Adds a finding of why the peers' packets are not read, if the capture is why. `has_calls`:
  * some are, so only a missing direction counts. */
 void steps_find_unread(wmem_allocator_t *pool, const verdict_peers *peers, bool has_calls, verdict_finding **findings);
-
-/* Adds a finding of calls that SMB2 answered with an NTSTATUS. */
-void steps_add_pipe_failure(wmem_allocator_t *pool, const verdict_peers *peers, uint32_t status,
-                            const verdict_evidence *shown, verdict_finding **findings);
 
 /* Returns the line of a summary of a capture of which no call was read: encryption, or where to
  * look. */
