@@ -243,8 +243,8 @@ static bool is_port_of_calls(const verdict_connection *connection)
            (connection->peers->is_ours && connection->port >= FIRST_DYNAMIC_PORT);
 }
 
-/* Adds a moment to a failure, unless that is of a later step, or calls do not go to the port.
- * Changes: one of another step, outcome, port or account is replaced. */
+/* Adds a moment to a failure, unless that is of a later step. Changes: one of another step, outcome,
+ * port or account is replaced. */
 static void note_failure(setup_failure *known, const verdict_connection *connection, setup_step step, uint32_t outcome,
                          const char *account, verdict_moment at)
 {
@@ -252,7 +252,7 @@ static void note_failure(setup_failure *known, const verdict_connection *connect
     bool is_same = is_known && known->step == step && known->outcome == outcome &&
                    known->connection->port == connection->port && g_strcmp0(known->shown.which, account) == 0;
 
-    if ((is_known && known->step > step) || (step == STEP_CONNECT && !is_port_of_calls(connection))) {
+    if (is_known && known->step > step) {
         return;
     }
     if (!is_same) {
@@ -402,7 +402,7 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
     return found->flags & WS_TCP_ACK_LOST_PACKET;
 }
 
-/* Notes a SYN: the step connect waits. */
+/* Notes a SYN: the step connect waits, if calls may go to the port. */
 static void see_syn(verdict_connection *connection, verdict_moment now)
 {
     if (connection->syn.frame == 0) {
@@ -411,7 +411,9 @@ static void see_syn(verdict_connection *connection, verdict_moment now)
         }
         connection->syn = now;
     }
-    note_failure(&connection->peers->waits, connection, STEP_CONNECT, OUTCOME_SILENT, NULL, now);
+    if (is_port_of_calls(connection)) {
+        note_failure(&connection->peers->waits, connection, STEP_CONNECT, OUTCOME_SILENT, NULL, now);
+    }
 }
 
 /* Notes a packet without SYN by its direction: acknowledgment, begin of a response. */
@@ -656,13 +658,13 @@ static void see_fields(verdict_connection *connection, packet_info *pinfo, const
     const verdict_moment now = verdict_now(pinfo);
     verdict_peers *peers = connection->peers;
     uint32_t error = OUTCOME_KERBEROS + find_number(edt, SEEN_KERBEROS_ERROR);
-    bool is_refused = connection->port == PORT_KERBEROS && find_outcome_row(error);
     uint32_t mode = find_number(edt, SEEN_SECURITY);
+    bool is_center = connection->port == PORT_KERBEROS; /* it asks for more before each logon, which is no failure */
     bool is_guest = find_number(edt, SEEN_SESSION) & IS_GUEST, has_mode = find_field(edt, SEEN_SECURITY);
     bool is_signing = mode & SIGNING_REQUIRED, cannot_sign = has_mode && mode == 0 && connection->wants_signing;
 
-    if (error > OUTCOME_KERBEROS && (is_refused || connection->port != PORT_KERBEROS)) {
-        peers->asker->asker_refused = is_refused ? now.frame : peers->asker->asker_refused;
+    if (error > OUTCOME_KERBEROS && (!is_center || find_outcome_row(error))) {
+        peers->asker->asker_refused = is_center ? now.frame : peers->asker->asker_refused;
         fail_step(connection, STEP_LOGON, error, now);
     }
     if (is_from_client(connection, pinfo)) {

@@ -34,13 +34,12 @@ typedef struct {
     bool was_set;       /* they go back by a second or more: nothing that depends on times is judged */
 } capture_times;
 
-/* A step that failed, or waits for its answer. */
+/* A step that failed, or waits for its answer; without frames it never did, or a later try succeeded. */
 typedef struct {
     setup_step step;
     uint32_t outcome;                            /* latest outcome: NTSTATUS, or another number of steps.c */
     const struct verdict_connection *connection; /* of the latest try */
-    verdict_evidence
-        shown; /* frames NULL: it never failed, or a later try succeeded; `which`: account, if that is why */
+    verdict_evidence shown;                      /* `which`: account, if that is why */
 } setup_failure;
 
 /* Packets that tell what the capture lacks. The first kind that is there, up to LACKS_BEGIN, says why
@@ -123,8 +122,8 @@ typedef struct verdict_connection {
 extern verdict_peers *steps_first_peers;
 
 /* Notes a call on performance counters: a request passes STEP_BIND, a response STEP_CALL.
- * Returns its connection; of a call that does not go by TCP one of zeros. Changes: failures up to there are forgotten; the client,
- * where it was not known. */
+ * Returns its connection; of a call that does not go by TCP one of zeros. Changes: failures up to
+ * there are forgotten; the client, where it was not known. */
 const verdict_connection *steps_note_call(packet_info *pinfo, bool is_response);
 
 /* Stores a copy of the name that the client gives the server, in place of its address or the name before. */
