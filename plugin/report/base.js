@@ -104,7 +104,7 @@ const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4
 // Round times of the clock, at most `most`.
 function clockTicks(from, to, most) {
     const step = (STEPS.find((one) => (to - from) * 1000 / one <= most) || (to - from) * 1000 / most) / 1000, ticks = [];
-    for (let i = Math.ceil((from + EAST * 60) / step); i * step - EAST * 60 <= to; i++) {
+    for (let i = Math.ceil((from + EAST * 60) / step); i * step - EAST * 60 <= to && ticks.length <= most; i++) {
         const at = i * step - EAST * 60, isMidnight = local(at).slice(11, 23) === '00:00:00.000';
         ticks.push({v: at, label: isMidnight && !isOneDay ? day(at) : clock(at, step)});
     }

@@ -83,7 +83,7 @@ static void report_count(void *data, packet_info *pinfo, const call_tap_data *ta
     const verdict_query *query = verdict_count(r->verdict, pinfo, tapped);
 
     refusals_count(&r->refusals, pinfo, tapped);
-    r->end = MAX(r->end, at);
+    r->end = r->first_frame == 0 ? at : MAX(r->end, at);
     r->begin = r->first_frame == 0 ? at : MIN(r->begin, at);
     r->first_frame = r->first_frame == 0 ? pinfo->num : r->first_frame;
     r->last_frame = pinfo->num;

@@ -9,6 +9,7 @@
 #include "text/text.h"
 
 #include <limits.h>
+#include <math.h>
 
 /* Ranges of frames that a filter lists. A finding with more has none. */
 #define MOST_LISTED 200
@@ -153,10 +154,10 @@ void verdict_add_finding(wmem_allocator_t *pool, verdict_finding **findings, ver
 const char *verdict_time(wmem_allocator_t *pool, double when)
 {
     const double half = 5e-7; /* of a microsecond, which a double of today's seconds may lack */
-    int64_t ms = (int64_t)((when + half) * 1000);
+    double ms = floor((when + half) * 1000), seconds = floor(ms / 1000);
 
-    return wmem_strdup_printf(pool, "%s.%03uZ", time_text(pool, (double)(ms / 1000), true, "%Y-%m-%dT%H:%M:%S"),
-                              (unsigned)(ms % 1000));
+    return wmem_strdup_printf(pool, "%s.%03uZ", time_text(pool, seconds, true, "%Y-%m-%dT%H:%M:%S"),
+                              (unsigned)(ms - seconds * 1000) % 1000);
 }
 
 const char *verdict_seconds(wmem_allocator_t *pool, double seconds)
@@ -186,7 +187,7 @@ const char *verdict_filter(wmem_allocator_t *pool, const verdict_finding *findin
     if (finding->count == 1) {
         return wmem_strdup_printf(pool, "frame.number == %u", frames[0]);
     }
-    for (unsigned i = 0, last; i < finding->count; i = last + 1, ranges++) {
+    for (unsigned i = 0, last; i < finding->count && ranges <= MOST_LISTED; i = last + 1, ranges++) {
         for (last = i; last + 1 < finding->count && frames[last + 1] == frames[last] + 1; last++) {
         }
         wmem_strbuf_append(text, ranges > 0 ? ", " : "");
