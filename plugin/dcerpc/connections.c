@@ -5,6 +5,8 @@
  */
 #include "dcerpc/connections.h"
 
+#include <epan/to_str.h>
+
 static rpc_watched_interface interfaces[RPC_MAPPER];
 
 static const e_guid_t uuid_mapper = {0xe1af8308, 0x5d1f, 0x11c9, {0x91, 0xa4, 0x08, 0x00, 0x2b, 0x14, 0xa0, 0xfa}};
@@ -106,7 +108,7 @@ rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_reques
     if (connection == NULL) {
         connection = wmem_new0(wmem_file_scope(), rpc_connection);
         connection->pipe = dcerpc_get_transport_salt(pinfo);
-        connection->server = server_find_or_create(is_request ? &pinfo->dst : &pinfo->src);
+        connection->server = server_find_or_create(address_to_str(pinfo->pool, is_request ? &pinfo->dst : &pinfo->src));
         connection->contexts = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
         connection->offered = wmem_array_new(wmem_file_scope(), sizeof(uint16_t));
         connection->pending = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);

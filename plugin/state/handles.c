@@ -5,9 +5,10 @@
  */
 #include "state/handles.h"
 
-static wmem_map_t *handles; /* state_handle, as its own key -> the one that was opened last; emptied with the file */
-static wmem_map_t *
-    called; /* what paths call a machine, in small letters -> the state_server that was called so first; emptied with the file */
+/* Emptied with the file. */
+static wmem_map_t *handles; /* state_handle, as its own key -> the one that was opened last */
+static wmem_map_t
+    *called; /* what paths call a machine, in small letters -> the state_server that was called so first */
 
 static uint32_t numbers[NUM_HANDLE_KINDS]; /* given out so far; from 0 again with the file */
 
@@ -48,13 +49,10 @@ void handle_note_name(state_handle *handle, const char *machine)
 state_handle *handle_open(state_handle_kind kind, state_server *server, const uint8_t *bytes, uint32_t frame,
                           const char *machine)
 {
-    state_handle *handle = wmem_new0(wmem_file_scope(), state_handle);
+    state_handle *handle = wmem_new(wmem_file_scope(), state_handle);
 
-    handle->kind = kind;
-    handle->server = server;
+    *handle = (state_handle){.kind = kind, .server = server, .opened_frame = frame, .machine = machine};
     memcpy(handle->bytes, bytes, sizeof handle->bytes);
-    handle->opened_frame = frame;
-    handle->machine = machine;
     handle_note_name(handle, machine);
     wmem_map_remove(handles, handle);
     wmem_map_insert(handles, handle, handle);
@@ -66,10 +64,8 @@ state_handle *handle_open(state_handle_kind kind, state_server *server, const ui
 
 state_handle *handle_find(state_handle_kind kind, state_server *server, const uint8_t *bytes)
 {
-    state_handle key;
+    state_handle key = {.kind = kind, .server = server};
 
-    key.kind = kind;
-    key.server = server;
     memcpy(key.bytes, bytes, sizeof key.bytes);
     return wmem_map_lookup(handles, &key);
 }

@@ -16,8 +16,7 @@ struct query_change {
     bool add;
     perf_identifier *identifiers; /* of the request */
     uint32_t count;
-    int64_t
-        blocks; /* number that is added if all is done, below 0: removed; BLOCKS_NOT_READ: the request could not be read */
+    int64_t blocks; /* added if all is done, below 0: removed; BLOCKS_NOT_READ: the request could not be read */
     wmem_list_t *pending;     /* list of the query that it was added to; another one now: it was settled */
     wmem_list_frame_t *place; /* its place there */
 };
@@ -198,13 +197,6 @@ static bool is_changing(const struct state_query *query)
     return wmem_list_count(query->pending) > 0;
 }
 
-/* Takes all changes as ended: an outcome that comes later tells nothing new. */
-static void settle_changes(struct state_query *query)
-{
-    query->pending = wmem_list_new(wmem_file_scope());
-    query->pending_blocks = 0;
-}
-
 query_moment query_see_request(state_handle *handle, uint32_t frame, uint32_t unread)
 {
     struct state_query *query = find_or_create_query(handle);
@@ -272,6 +264,17 @@ static void apply_identifiers(struct state_query *query, bool add, const perf_id
     }
 }
 
+/* Takes all changes as ended: an outcome that comes later tells nothing new. `are_done`: all of them are applied, as the requests have them. */
+static void settle_changes(struct state_query *query, bool are_done)
+{
+    for (wmem_list_frame_t *at = wmem_list_head(query->pending); are_done && at; at = wmem_list_frame_next(at)) {
+        const query_change *change = wmem_list_frame_data(at);
+        apply_identifiers(query, change->add, change->identifiers, change->count, /* is_done */ true);
+    }
+    query->pending = wmem_list_new(wmem_file_scope());
+    query->pending_blocks = 0;
+}
+
 void query_end_change(query_change *change, change_outcome outcome, const perf_identifier *identifiers, uint32_t count)
 {
     struct state_query *query = change ? change->query : NULL;
@@ -328,7 +331,7 @@ void query_apply_info(state_handle *handle, const perf_identifier *identifiers, 
         return;
     }
     bool settles = is_changing(query);
-    settle_changes(query);
+    settle_changes(query, /* are_done */ false);
     if (!is_as_sent(query, identifiers, count)) {
         epoch->is_assumed |= epoch->is_complete && !settles;
         epoch = epoch->is_complete || settles ? begin_epoch(query, /* is_complete */ true) : epoch;
@@ -345,21 +348,6 @@ void query_apply_info(state_handle *handle, const perf_identifier *identifiers, 
 
 /* --- Data -------------------------------------------------------------------------------------------------------- */
 
-/* Returns true if all pending changes together explain a number of blocks. Changes: then they are assumed to be done. */
-static bool apply_pending(struct state_query *query, uint32_t blocks)
-{
-    if (!is_changing(query) || query->epoch->accepted + query->pending_blocks != blocks) {
-        return false;
-    }
-    for (wmem_list_frame_t *at = wmem_list_head(query->pending); at; at = wmem_list_frame_next(at)) {
-        const query_change *change = wmem_list_frame_data(at);
-        apply_identifiers(query, change->add, change->identifiers, change->count, /* is_done */ true);
-    }
-    query->epoch->is_assumed = true;
-    settle_changes(query);
-    return true;
-}
-
 query_snapshot query_check_block_count(state_handle *handle, const query_moment *asked, uint32_t blocks, bool is_sound)
 {
     struct state_query *query = find_or_create_query(handle);
@@ -374,12 +362,14 @@ query_snapshot query_check_block_count(state_handle *handle, const query_moment 
         snapshot.epoch = asked->epoch;
     } else if (!is_sound) {
         snapshot.epoch = NULL;
-    } else if (apply_pending(query, blocks)) {
+    } else if (is_changing(query) && epoch->accepted + query->pending_blocks == blocks) {
+        settle_changes(query, /* are_done */ true);
         snapshot.epoch = query->epoch;
+        query->epoch->is_assumed = true;
     } else if (is_changing(query) && query->pending_blocks < BLOCKS_NOT_READ / 2) { /* its outcome will tell */
         snapshot.epoch = NULL;
     } else { /* a change was not captured, or not read */
-        settle_changes(query);
+        settle_changes(query, /* are_done */ false);
         snapshot.epoch = begin_epoch(query, /* is_complete */ false);
         query->epoch->blocks = blocks;
         snapshot.is_assumed = false;

@@ -7,18 +7,16 @@
 
 /* Samples' bytes are no file-scope memory, which is hardly used again once it is freed. */
 static struct {
-    state_sample *oldest; /* of those that have their bytes; NULL: none */
-    state_sample *newest;
+    GQueue kept; /* samples that have their bytes, the oldest first */
     uint64_t bytes;
     uint64_t limit;
-} samples;
+} samples = {.kept = G_QUEUE_INIT};
 
-/* Memory that samples are copied to one after the other, and that goes with the last of them. Freed bytes between what Wireshark keeps of
- * each packet would be holes: 2 bytes for each byte of counter data were measured. */
+/* Memory that samples are copied to one after the other, and that goes with the last of them, as a g_rc_box. Freed bytes between what Wireshark
+ * keeps of each packet would be holes: 2 bytes for each byte of counter data were measured. */
 #define ARENA_SIZE (4 << 20)
 
 typedef struct sample_arena {
-    unsigned users; /* samples that have their bytes in it */
     size_t used;
     size_t size;
     uint8_t bytes[];
@@ -27,7 +25,6 @@ typedef struct sample_arena {
 /* All tables together: clients that open a query for two samples would keep two each. Two always stay, for one result. */
 #define MOST_TABLES 64
 #define MOST_TABLE_BYTES (16 << 20)
-#define TABLES_OF_SERIES 2
 
 /* Samples whose tables were read last, that of the oldest table first. */
 static GQueue tables = G_QUEUE_INIT;
@@ -72,17 +69,12 @@ static void discard_table(state_sample *sample, wmem_allocator_t *pool)
     sample->table = NULL;
 }
 
-/* Keeps a table as its sample's. Changes: the third-newest of the series, and the oldest of all beyond the limits, are discarded, with `pool`. */
+/* Keeps a table as its sample's. Changes: the table of the sample before the one before, and the oldest of all beyond the limits, are discarded, with
+ * `pool`. */
 static void keep_table(state_sample *sample, perf_table *table, wmem_allocator_t *pool)
 {
-    unsigned others = 0;
-
-    for (GList *at = tables.tail, *before; at; at = before) {
-        state_sample *other = at->data;
-        before = at->prev;
-        if (other->series == sample->series && ++others == TABLES_OF_SERIES) {
-            discard_table(other, pool);
-        }
+    if (sample->previous && sample->previous->previous) {
+        discard_table(sample->previous->previous, pool);
     }
     sample->table = table;
     g_queue_push_tail(&tables, sample);
@@ -129,23 +121,24 @@ perf_table *sample_get_table(state_sample *sample, bool is_current, wmem_allocat
 /* Returns memory for the bytes of the newest sample. */
 static uint8_t *allocate_bytes(state_sample *sample)
 {
-    sample_arena *arena = samples.newest ? samples.newest->arena : NULL;
+    const state_sample *newest = g_queue_peek_tail(&samples.kept);
+    sample_arena *arena = newest ? newest->arena : NULL;
 
-    if (arena == NULL || arena->users == 0 || arena->size - arena->used < sample->size) {
+    if (arena && arena->size - arena->used >= sample->size) {
+        g_rc_box_acquire(arena);
+    } else {
         size_t size = MAX(ARENA_SIZE, sample->size);
-        arena = g_malloc(sizeof *arena + size);
+        arena = g_rc_box_alloc(sizeof *arena + size);
         *arena = (sample_arena){.size = size};
     }
-    uint8_t *bytes = arena->bytes + arena->used;
-    arena->used += sample->size;
-    arena->users++;
     sample->arena = arena;
-    return bytes;
+    arena->used += sample->size;
+    return arena->bytes + arena->used - sample->size;
 }
 
-static ws_wmem_result free_arena(wmem_allocator_t *pool _U_, wmem_cb_event_t event _U_, void *arena)
+static ws_wmem_result release_arena(wmem_allocator_t *pool _U_, wmem_cb_event_t event _U_, void *arena)
 {
-    g_free(arena);
+    g_rc_box_release(arena);
     return FALSE;
 }
 
@@ -153,16 +146,15 @@ static ws_wmem_result free_arena(wmem_allocator_t *pool _U_, wmem_cb_event_t eve
  * the bytes below it, have both until this ends; NULL: nobody reads them. */
 static void discard_oldest(wmem_allocator_t *pool)
 {
-    state_sample *oldest = samples.oldest;
+    state_sample *oldest = g_queue_pop_head(&samples.kept);
 
     ws_assert(oldest->bytes && samples.bytes >= oldest->size);
     discard_table(oldest, pool);
-    samples.oldest = oldest->newer;
     samples.bytes -= oldest->size;
-    if (--oldest->arena->users == 0 && pool) {
-        wmem_register_callback(pool, free_arena, oldest->arena);
-    } else if (oldest->arena->users == 0) {
-        g_free(oldest->arena);
+    if (pool) {
+        wmem_register_callback(pool, release_arena, oldest->arena);
+    } else {
+        g_rc_box_release(oldest->arena);
     }
     oldest->bytes = NULL;
 }
@@ -171,7 +163,7 @@ static void discard_oldest(wmem_allocator_t *pool)
  * goes on with it. */
 static void obey_limit(wmem_allocator_t *pool)
 {
-    while (samples.oldest != samples.newest && samples.bytes + count_table_bytes() > samples.limit) {
+    while (samples.kept.length > 1 && samples.bytes + count_table_bytes() > samples.limit) {
         discard_oldest(pool);
     }
 }
@@ -213,12 +205,7 @@ state_sample *sample_keep(sample_series *series, perf_table *table, uint32_t rep
     kept->data = sample->bytes;
     *table = (perf_table){.data = NULL}; /* its reader frees nothing of it */
     keep_table(sample, kept, pool);
-    if (samples.oldest) {
-        samples.newest->newer = sample;
-    } else {
-        samples.oldest = sample;
-    }
-    samples.newest = sample;
+    g_queue_push_tail(&samples.kept, sample);
     samples.bytes += sample->size;
     obey_limit(pool);
     return sample;
@@ -256,10 +243,9 @@ sample_series *sample_series_find_or_create(state_handle *handle, const char *qu
 /* Discards the bytes and tables of all samples when a file is closed, before the file's memory goes, which has the samples themselves. */
 static void discard_all(void)
 {
-    while (samples.oldest) {
+    while (samples.kept.length > 0) {
         discard_oldest(NULL);
     }
-    samples.newest = NULL;
 }
 
 void samples_register(void)

@@ -41,7 +41,6 @@ struct state_sample {
     uint32_t reported;       /* bytes that were sent */
     perf_table *table;       /* of `bytes`; NULL: not kept, see sample_get_table() */
     const late_sample *late; /* NULL: in time */
-    state_sample *newer;     /* next of all samples, for discarding the oldest; NULL: the newest */
 };
 
 /* Returns the series of a question. For the first pass. Changes: creates it. */

@@ -5,31 +5,16 @@
  */
 #include "state/servers.h"
 
-#include <epan/to_str.h>
+static wmem_map_t *servers; /* text of an address -> state_server; emptied with the file */
 
-static wmem_map_t *servers; /* address of a state_server -> it; emptied with the file */
-
-static unsigned server_hash(const void *key)
+state_server *server_find_or_create(const char *text)
 {
-    const address *addr = key;
-
-    return wmem_strong_hash(addr->data, (size_t)addr->len) + (unsigned)addr->type;
-}
-
-static gboolean server_equal(const void *a, const void *b)
-{
-    return addresses_equal(a, b);
-}
-
-state_server *server_find_or_create(const address *addr)
-{
-    state_server *server = wmem_map_lookup(servers, addr);
+    state_server *server = wmem_map_lookup(servers, text);
 
     if (server == NULL) {
         server = wmem_new0(wmem_file_scope(), state_server);
-        copy_address_wmem(wmem_file_scope(), &server->addr, addr);
-        server->text = address_to_str(wmem_file_scope(), addr);
-        wmem_map_insert(servers, &server->addr, server);
+        server->text = wmem_strdup(wmem_file_scope(), text);
+        wmem_map_insert(servers, server->text, server);
     }
     return server;
 }
@@ -43,12 +28,11 @@ void server_learn_name(state_server *server, const char *name)
 {
     if (server->computer_name == NULL && *name != '\0') {
         server->computer_name = wmem_strdup(wmem_file_scope(), name);
-    } else if (*name != '\0' && !server->is_shared && !server_is_named(server, name)) {
-        server->is_shared = true;
     }
+    server->is_shared |= *name != '\0' && !server_is_named(server, name);
 }
 
 void servers_register(void)
 {
-    servers = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), server_hash, server_equal);
+    servers = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_str_hash, g_str_equal);
 }

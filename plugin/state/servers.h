@@ -10,16 +10,15 @@
 #include "ws_compat.h"
 
 typedef struct state_server {
-    address addr;
-    const char *text;          /* "192.0.2.20" */
+    const char *text;          /* its address: "192.0.2.20" */
     const char *called;        /* szMachine of the first client that had a name for it; NULL: none had */
     const char *computer_name; /* SystemName of its first response; NULL: none seen */
     bool is_shared;            /* another response says another: several computers are behind the address */
     bool is_no_windows;        /* sent what no Windows sends: another title, or a total without the header */
 } state_server;
 
-/* Returns the server with that address, which lives as long as the file. Changes: creates it. */
-state_server *server_find_or_create(const address *addr);
+/* Returns the server with that address, as Wireshark writes it, or as a names file does. It lives as long as the file. Changes: creates it. */
+state_server *server_find_or_create(const char *text);
 
 /* True if `name` is the server's computer name, letters in either case. A server without one is named "". */
 bool server_is_named(const state_server *server, const char *name);
