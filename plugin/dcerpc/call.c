@@ -117,7 +117,7 @@ void rpc_pdu_begin(rpc_pdu *pdu, const rpc_protocol *protocol, const char *opera
     uint32_t *frame = pdu->is_request ? &call->request_frame : &call->response_frame;
     pdu->first_time = *frame == 0 && !PINFO_FD_VISITED(pinfo);
     if (!PINFO_FD_VISITED(pinfo)) {
-        rpc_note_handed(call->connection, di, call);
+        wmem_map_insert(call->connection->handed, rpc_handed_key(di->call_id, !pdu->is_request), call);
     }
     *frame = pdu->first_time ? pinfo->num : *frame;
     pdu->has_column = col_get_writable(pinfo->cinfo, COL_INFO);

@@ -1,5 +1,5 @@
 /* connections.c
- * Connections and their calls, by the headers of PDUs.
+ * Connections, and how a client comes to an interface.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -110,7 +110,6 @@ rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_reques
         connection->pipe = dcerpc_get_transport_salt(pinfo);
         connection->server = server_find_or_create(address_to_str(pinfo->pool, is_request ? &pinfo->dst : &pinfo->src));
         connection->contexts = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
-        connection->offered = wmem_array_new(wmem_file_scope(), sizeof(uint16_t));
         connection->pending = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
         connection->handed = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
         if (pipes == NULL) {
@@ -120,42 +119,6 @@ rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_reques
         wmem_map_insert(pipes, &connection->pipe, connection);
     }
     return connection;
-}
-
-/* --- PDUs that are kept ------------------------------------------------------------------------------------------- */
-
-static wmem_map_t *kept_pdus; /* rpc_kept_pdu, by its key; emptied with the file */
-
-static unsigned kept_hash(const void *key)
-{
-    return wmem_strong_hash(key, sizeof(rpc_pdu_key));
-}
-
-static gboolean kept_equal(const void *a, const void *b)
-{
-    return memcmp(a, b, sizeof(rpc_pdu_key)) == 0;
-}
-
-void rpc_keep_pdu(packet_info *pinfo, const rpc_header *header, rpc_kept_pdu *kept)
-{
-    kept->key = (rpc_pdu_key){dcerpc_get_transport_salt(pinfo), header->type, header->call_id, pinfo->num};
-    wmem_map_insert(kept_pdus, &kept->key, kept);
-}
-
-rpc_kept_pdu *rpc_find_kept_pdu(packet_info *pinfo, const rpc_header *header)
-{
-    const rpc_pdu_key key = {dcerpc_get_transport_salt(pinfo), header->type, header->call_id, pinfo->num};
-
-    return header->is_last ? wmem_map_lookup(kept_pdus, &key) : NULL;
-}
-
-/* Keeps a copy of a call "Bind" or "Map". */
-static void keep_setup_call(packet_info *pinfo, const rpc_header *header, const call_tap_data *tapped)
-{
-    rpc_kept_pdu *kept = wmem_new(wmem_file_scope(), rpc_kept_pdu);
-
-    *kept = (rpc_kept_pdu){.is_setup = true, .tapped = *tapped};
-    rpc_keep_pdu(pinfo, header, kept);
 }
 
 /* --- Binds ------------------------------------------------------------------------------------------------------- */
@@ -170,71 +133,55 @@ static void keep_setup_call(packet_info *pinfo, const rpc_header *header, const 
 
 static const e_guid_t ndr64 = {0x71710533, 0xbeba, 0x4937, {0x83, 0x19, 0xb5, 0xdb, 0xef, 0x9c, 0xcc, 0x36}};
 
-/* A context as it is kept: 0 if it was refused or is of another interface; else its rpc_interface plus 1, and this bit for NDR64. */
-#define CONTEXT_NDR64 0x100U
-
-/* Returns what is kept of a context id; 0: it was refused, is of another interface, or was not captured. */
-static unsigned find_context(const rpc_connection *connection, uint16_t number)
+/* Reads a bind's contexts as far as they were captured; the interface of each is that of its first syntax. Returns their number. Changes:
+ * `contexts`. */
+static unsigned read_contexts(rpc_context contexts[UINT8_MAX], tvbuff_t *tvb, int offset, const rpc_header *header)
 {
-    return GPOINTER_TO_UINT(wmem_map_lookup(connection->contexts, GUINT_TO_POINTER(number)));
+    int at = offset + CONTEXTS_AT, end = offset + header->size;
+    unsigned said = tvb_bytes_exist(tvb, at - 4, 1) ? tvb_get_uint8(tvb, at - 4) : 0, count = 0;
+
+    while (count < said && at + CONTEXT_SIZE + SYNTAX_SIZE <= end &&
+           tvb_bytes_exist(tvb, at, CONTEXT_SIZE + SYNTAX_SIZE)) {
+        e_guid_t bound, syntax;
+        tvb_get_guid(tvb, at + 4, &bound, header->order);
+        tvb_get_guid(tvb, at + CONTEXT_SIZE, &syntax, header->order);
+        contexts[count++] = (rpc_context){.number = tvb_get_uint16(tvb, at, header->order),
+                                          .interface = find_interface(&bound),
+                                          .is_ndr64 = memcmp(&syntax, &ndr64, sizeof syntax) == 0};
+        at += CONTEXT_SIZE + tvb_get_uint8(tvb, at + 2) * SYNTAX_SIZE;
+    }
+    return count;
 }
 
-static rpc_interface context_interface(unsigned context)
-{
-    return context != 0 ? (rpc_interface)((context & ~CONTEXT_NDR64) - 1) : NUM_RPC_INTERFACES;
-}
-
-/* Adds a bind, which begins a connection, or an alter_context, which goes on with one. Keeps the interface of each context, by its first syntax, and
- * a call "Bind" if one is PerflibV2 or winreg. Changes: creates a connection for a watched interface alone. */
-static void add_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header)
+bool rpc_add_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header, call_tap_data *call)
 {
     rpc_connection *connection = rpc_find_connection(pinfo);
-    wmem_array_t *offered = wmem_array_sized_new(wmem_file_scope(), sizeof(uint16_t), 2);
+    rpc_context offered[UINT8_MAX];
+    unsigned count = read_contexts(offered, tvb, offset, header);
     rpc_interface first = NUM_RPC_INTERFACES;
-    int at = offset + CONTEXTS_AT, end = offset + header->size;
-    unsigned count = tvb_bytes_exist(tvb, at - 4, 1) ? tvb_get_uint8(tvb, at - 4) : 0;
 
+    for (unsigned i = 0; i < count; i++) {
+        first = MIN(first, offered[i].interface);
+    }
     if (connection && header->type == PDU_BIND) {
         wmem_map_remove(find_pipes(pinfo), &connection->pipe);
         connection = NULL;
     }
-    for (; count > 0 && at + CONTEXT_SIZE + SYNTAX_SIZE <= end; count--) {
-        if (!tvb_bytes_exist(tvb, at, CONTEXT_SIZE + SYNTAX_SIZE)) {
-            break;
-        }
-        uint16_t number = tvb_get_uint16(tvb, at, header->order);
-        e_guid_t bound, syntax;
-        tvb_get_guid(tvb, at + 4, &bound, header->order);
-        tvb_get_guid(tvb, at + CONTEXT_SIZE, &syntax, header->order);
-        rpc_interface interface = find_interface(&bound);
-        unsigned context = interface == NUM_RPC_INTERFACES ? 0 : interface + 1;
-        if (context != 0) {
-            context |= memcmp(&syntax, &ndr64, sizeof syntax) == 0 ? CONTEXT_NDR64 : 0;
-            connection = rpc_connection_find_or_create(pinfo, /* is_request */ true);
-        }
-        if (connection) {
-            wmem_map_insert(connection->contexts, GUINT_TO_POINTER(number), GUINT_TO_POINTER(context));
-        }
-        first = MIN(first, interface);
-        wmem_array_append_one(offered, number);
-        at += CONTEXT_SIZE + tvb_get_uint8(tvb, at + 2) * SYNTAX_SIZE;
+    if (connection == NULL && first == NUM_RPC_INTERFACES) {
+        return false;
     }
-    if (connection == NULL) {
-        wmem_destroy_array(offered);
-        return;
+    connection = rpc_connection_find_or_create(pinfo, /* is_request */ true);
+    connection->offered = wmem_memdup(wmem_file_scope(), offered, count * sizeof offered[0]);
+    connection->num_offered = count;
+    for (unsigned i = 0; i < count; i++) {
+        wmem_map_insert(connection->contexts, GUINT_TO_POINTER(offered[i].number), &connection->offered[i]);
     }
-    wmem_destroy_array(connection->offered);
-    connection->offered = offered;
-    connection->is_binding = true;
-    if (first < RPC_MAPPER) {
-        keep_setup_call(pinfo, header, &(call_tap_data){.operation = "Bind", .is_hkpd = first == RPC_WINREG});
-    }
+    *call = (call_tap_data){.operation = "Bind", .is_hkpd = first == RPC_WINREG};
+    return first < RPC_MAPPER;
 }
 
-/* Adds the answer to a bind or alter_context: forgets contexts that are refused, keeps the first answer to a call "Bind", failed if each context of
- * a followed interface is refused (a bind_nak refuses all; not captured: accepted). Changes: `is_binding`. */
-static void add_bind_answer(rpc_connection *connection, packet_info *pinfo, tvbuff_t *tvb, int offset,
-                            const rpc_header *header)
+bool rpc_add_bind_answer(rpc_connection *connection, tvbuff_t *tvb, int offset, const rpc_header *header,
+                         call_tap_data *call)
 {
     bool is_nak = header->type == PDU_BIND_NAK, has_address = !is_nak && tvb_bytes_exist(tvb, offset + ADDRESS_AT, 2);
     int address = has_address ? tvb_get_uint16(tvb, offset + ADDRESS_AT, header->order) : 0;
@@ -244,185 +191,46 @@ static void add_bind_answer(rpc_connection *connection, packet_info *pinfo, tvbu
     uint32_t reason = 0;
     bool is_accepted = false;
 
-    for (unsigned i = 0; i < wmem_array_get_count(connection->offered); i++, at += RESULT_SIZE) {
-        uint16_t number = *(uint16_t *)wmem_array_index(connection->offered, i);
-        unsigned context = find_context(connection, number);
+    for (unsigned i = 0; i < connection->num_offered; i++, at += RESULT_SIZE) {
+        rpc_context *context = &connection->offered[i];
         bool is_there = i < results && at + 4 <= offset + header->size && tvb_bytes_exist(tvb, at, 4);
-        bool is_refused = is_nak || (is_there && tvb_get_uint16(tvb, at, header->order) != 0);
-        if (context != 0 && is_refused) {
-            reason = reason || is_nak ? reason : tvb_get_uint16(tvb, at + 2, header->order);
-            wmem_map_insert(connection->contexts, GUINT_TO_POINTER(number), NULL);
+        bool is_ours = context->interface != NUM_RPC_INTERFACES;
+        first = MIN(first, context->interface);
+        if (is_nak || (is_there && tvb_get_uint16(tvb, at, header->order) != 0)) {
+            reason = is_nak || !is_ours || reason ? reason : tvb_get_uint16(tvb, at + 2, header->order);
+            context->interface = NUM_RPC_INTERFACES;
         }
-        is_accepted |= context != 0 && !is_refused;
-        first = MIN(first, context_interface(context));
+        is_accepted |= context->interface != NUM_RPC_INTERFACES;
     }
-    if (first < RPC_MAPPER && connection->is_binding) {
-        keep_setup_call(pinfo, header,
-                        &(call_tap_data){.operation = "Bind",
-                                         .is_hkpd = first == RPC_WINREG,
-                                         .is_response = true,
-                                         .is_fault = is_nak,
-                                         .has_failed = !is_accepted,
-                                         .status = is_accepted ? 0 : reason});
-        connection->is_binding = false;
-    }
+    connection->num_offered = 0;
+    *call = (call_tap_data){.operation = "Bind",
+                            .is_hkpd = first == RPC_WINREG,
+                            .is_response = true,
+                            .is_fault = is_nak,
+                            .has_failed = !is_accepted,
+                            .status = is_accepted ? 0 : reason};
+    return first < RPC_MAPPER;
 }
 
 /* --- The endpoint mapper ------------------------------------------------------------------------------------------ */
 
 /* [C706] appendix O: how a tower's floor of an interface begins. */
 #define FLOOR_OF_INTERFACE "\x13\0\x0D"
-#define EPT_MAP 3
-#define HANDLE_IN_MAPPED 20
+#define FLOOR_SIZE 3
 
-/* Searches the bytes from `at` to `end` for a floor. Returns the offset of its interface; -1: none is there. */
-static int find_floor(tvbuff_t *tvb, int at, int end)
+bool rpc_asks_mapper(tvbuff_t *tvb, int at, int end)
 {
-    const uint8_t *bytes = end > at ? tvb_get_ptr(tvb, at, end - at) : NULL;
+    e_guid_t uuid;
 
-    for (int i = 0; i + 3 <= end - at; i++) {
-        if (memcmp(bytes + i, FLOOR_OF_INTERFACE, 3) == 0) {
-            return at + i + 3;
+    for (; at + FLOOR_SIZE + (int)sizeof uuid <= end; at++) {
+        if (tvb_memeql(tvb, at, (const uint8_t *)FLOOR_OF_INTERFACE, FLOOR_SIZE) == 0) {
+            tvb_get_letohguid(tvb, at + FLOOR_SIZE, &uuid);
+            if (find_interface(&uuid) < RPC_MAPPER) {
+                return true;
+            }
         }
     }
-    return -1;
-}
-
-/* Adds a fragment of a request to the endpoint mapper. Changes: if it asks for PerflibV2 or winreg, `is_mapping`, and a call "Map" is kept. */
-static void add_map_request(packet_info *pinfo, tvbuff_t *tvb, int offset, int end, const rpc_header *header,
-                            rpc_pending_call *pending)
-{
-    int at = pending->opnum == EPT_MAP ? offset + RPC_HEADER_SIZE : end;
-
-    while (!pending->is_mapping && (at = find_floor(tvb, at, end)) >= 0 && at + 16 <= end) {
-        e_guid_t uuid;
-        tvb_get_letohguid(tvb, at, &uuid);
-        rpc_interface interface = find_interface(&uuid);
-        pending->is_mapping = interface < RPC_MAPPER;
-        if (pending->is_mapping) {
-            keep_setup_call(pinfo, header, &(call_tap_data){.operation = "Map", .is_hkpd = interface == RPC_WINREG});
-        }
-    }
-}
-
-/* Keeps a fragment of the endpoint mapper's answer, of a call "Map": failed by a fault, or if its status, the last 4 bytes, is not 0. Too short or
- * cut: not failed. Needs: `is_mapping`. */
-static void add_mapper_answer(packet_info *pinfo, tvbuff_t *tvb, int offset, int end, const rpc_header *header)
-{
-    bool is_fault = header->type == PDU_FAULT, is_whole = end - offset == RPC_HEADER_SIZE + header->stub_size;
-    bool is_read = is_whole && header->stub_size >= HANDLE_IN_MAPPED + 4;
-
-    keep_setup_call(
-        pinfo, header,
-        &(call_tap_data){.operation = "Map",
-                         .is_response = true,
-                         .is_fault = is_fault,
-                         .has_failed = is_fault || (is_read && tvb_get_uint32(tvb, end - 4, header->order) != 0)});
-}
-
-/* --- Requests and responses -------------------------------------------------------------------------------------- */
-
-/* Returns what an operation was handed is found by, until the header is read. */
-static void *handed_key(uint32_t call_id, bool is_response)
-{
-    return GSIZE_TO_POINTER((size_t)call_id << 1 | is_response);
-}
-
-void rpc_note_handed(rpc_connection *connection, const dcerpc_info *di, struct rpc_call *call)
-{
-    wmem_map_insert(connection->handed, handed_key(di->call_id, di->ptype != PDU_REQ), call);
-}
-
-/* Adds a fragment of a request; the first begins the call. Returns the call; NULL: its first fragment was not seen. */
-static rpc_pending_call *add_request(packet_info *pinfo, rpc_connection *connection, const rpc_header *header)
-{
-    void *key = GUINT_TO_POINTER(header->call_id);
-    rpc_pending_call *pending = wmem_map_lookup(connection->pending, key);
-
-    if (header->is_first) {
-        unsigned context = find_context(connection, header->context);
-        bool is_new = pending == NULL;
-        pending = is_new ? wmem_new(wmem_file_scope(), rpc_pending_call) : pending;
-        *pending = (rpc_pending_call){.interface = context_interface(context),
-                                      .opnum = header->opnum,
-                                      .is_ndr64 = context & CONTEXT_NDR64,
-                                      .time = pinfo->abs_ts,
-                                      .frame = pinfo->num,
-                                      .hint = {header->hint > header->size ? header->hint : 0, RPC_NO_HINT}};
-        if (is_new) {
-            wmem_map_insert(connection->pending, key, pending);
-        }
-    }
-    return pending;
-}
-
-/* Returns the call of a response or fault; NULL: its request was not seen. Changes: its first fragment begins the response. */
-static rpc_pending_call *find_answered(const rpc_connection *connection, const rpc_header *header)
-{
-    rpc_pending_call *pending = wmem_map_lookup(connection->pending, GUINT_TO_POINTER(header->call_id));
-
-    if (pending && header->is_first) {
-        pending->hint[1] = header->hint > header->size ? header->hint : 0;
-        pending->size[1] = 0;
-    }
-    return pending;
-}
-
-/* True of a request that may be a ValidateCounters, and that no operation got. */
-static bool is_unread_change(const rpc_pending_call *pending)
-{
-    const rpc_operation *operation = rpc_find_operation(pending->interface, pending->opnum);
-    bool may_change = operation ? operation->flags & RPC_CHANGES
-                                : pending->interface == RPC_PERFLIB; /* an operation that was not captured */
-
-    return may_change && pending->handed[0] == NULL;
-}
-
-bool rpc_connection_add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header,
-                            rpc_unread_function unread)
-{
-    bool is_request = header->type == PDU_REQ, is_answer = header->type == PDU_RESP || header->type == PDU_FAULT;
-    int end = at + MIN(RPC_HEADER_SIZE + header->stub_size, tvb_captured_length_remaining(tvb, at));
-
-    if (header->type == PDU_BIND || header->type == PDU_ALTER) {
-        add_bind(pinfo, tvb, at, header);
-    }
-    rpc_connection *connection = rpc_find_connection(pinfo);
-    if (connection == NULL) {
-        return false;
-    }
-    if (header->type == PDU_BIND_ACK || header->type == PDU_ALTER_ACK || header->type == PDU_BIND_NAK) {
-        add_bind_answer(connection, pinfo, tvb, at, header);
-        return true;
-    }
-    if (header->auth_level > 0 && !is_answer) {
-        connection->auth_level = header->auth_level;
-    }
-    if (!is_request && !is_answer) {
-        return true;
-    }
-    struct rpc_call *handed = wmem_map_remove(connection->handed, handed_key(header->call_id, is_answer));
-    rpc_pending_call *pending = is_request ? add_request(pinfo, connection, header) : find_answered(connection, header);
-    if (pending == NULL) {
-        return true;
-    }
-    pending->size[is_answer] += header->stub_size;
-    pending->handed[is_answer] = handed ? handed : pending->handed[is_answer];
-    if (is_request && header->is_last && is_unread_change(pending)) {
-        connection->unread_change = pinfo->num;
-    }
-    if (pending->interface == RPC_MAPPER && is_request) {
-        add_map_request(pinfo, tvb, at, end, header, pending);
-    } else if (pending->is_mapping) {
-        add_mapper_answer(pinfo, tvb, at, end, header);
-    } else if (header->is_last) {
-        unread(pinfo, connection, pending, header, tvb, at);
-    }
-    if (is_answer && header->is_last) {
-        wmem_map_remove(connection->pending, GUINT_TO_POINTER(header->call_id));
-        wmem_free(wmem_file_scope(), pending);
-    }
-    return true;
+    return false;
 }
 
 /* --- Registration ------------------------------------------------------------------------------------------------- */
@@ -435,5 +243,4 @@ void rpc_watch_interface(rpc_interface interface, const rpc_watched_interface *w
 void rpc_connections_register(int proto)
 {
     proto_connections = proto;
-    kept_pdus = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), kept_hash, kept_equal);
 }

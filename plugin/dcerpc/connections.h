@@ -1,6 +1,5 @@
 /* connections.h
- * Connections and their calls, by the headers of PDUs: also calls that no operation is handed, since they are sealed, truncated, or not
- * reassembled. Operation, call id and direction stand there in clear.
+ * Connections, and how a client comes to an interface: by the headers of PDUs, a bind, and the endpoint mapper.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -12,7 +11,6 @@
 /* Stand for what was not captured. */
 #define RPC_NO_OPNUM UINT16_MAX
 #define RPC_NO_CONTEXT UINT16_MAX
-#define RPC_NO_HINT UINT32_MAX
 
 /* The common header, and what a request, response or fault has behind it ([C706] 12.6.4). */
 #define RPC_COMMON_HEADER_SIZE 16
@@ -66,32 +64,26 @@ typedef struct {
     const rpc_operation *operations;
 } rpc_watched_interface;
 
-/* A call by its headers, from its request until its response. First pass only. */
+/* A presentation context. */
 typedef struct {
-    rpc_interface interface; /* NUM_RPC_INTERFACES: another */
-    uint16_t opnum;          /* RPC_NO_OPNUM: not captured */
+    uint16_t number;
+    rpc_interface interface; /* NUM_RPC_INTERFACES: another, or the server refused it */
     bool is_ndr64;
-    bool is_mapping;  /* asks the endpoint mapper for PerflibV2 or winreg */
-    nstime_t time;    /* of the request's first fragment */
-    uint32_t frame;   /* of the request's first fragment */
-    uint32_t size[2]; /* bytes of stub in all fragments: request, response */
-    uint32_t hint[2]; /* alloc_hint of the first fragment, 0: not larger than that; RPC_NO_HINT: not captured */
-    struct rpc_call *handed[2]; /* of an operation that was handed the request, the response; NULL: none was */
-} rpc_pending_call;
+} rpc_context;
 
 /* A connection, from one bind to the next: Wireshark's conversation; of named pipes, each pipe by itself. Created on the first pass; ends
  * with the file. */
 typedef struct rpc_connection {
     uint64_t pipe; /* Wireshark's number of the named pipe, 0: none */
     state_server *server;
-    wmem_map_t *contexts;   /* context id -> interface and transfer syntax */
-    wmem_array_t *offered;  /* uint16_t: contexts of the latest bind, in its order */
-    bool is_binding;        /* the latest bind is not answered yet */
+    wmem_map_t *contexts;   /* id -> rpc_context */
+    rpc_context *offered;   /* those of the latest bind, in its order */
+    unsigned num_offered;   /* 0: it is answered */
     uint8_t auth_level;     /* of the client's latest PDU with a token, 0: none */
     uint32_t unread_change; /* frame of the latest ValidateCounters of any query that could not be read; 0: none */
-    wmem_map_t *pending;    /* call id -> rpc_pending_call */
-    wmem_map_t *handed; /* call id and direction -> rpc_call that an operation was handed; until its header is read */
-    void *sealed_query; /* sealed_query of transport.c; NULL: no sealed call yet */
+    wmem_map_t *handed;     /* rpc_handed_key() -> rpc_call that an operation was handed; until its header is read */
+    wmem_map_t *pending;    /* call id -> pending_call of transport.c */
+    void *sealed_query;     /* sealed_query of transport.c; NULL: no sealed call yet */
 } rpc_connection;
 
 /* Returns the connection of the packet's conversation and named pipe. `is_request`: the packet goes to the server. Changes: creates it. */
@@ -110,39 +102,23 @@ static inline bool rpc_connection_is_unsealed(const rpc_connection *connection)
  * that were not captured are 0, RPC_NO_CONTEXT or RPC_NO_OPNUM. */
 bool rpc_header_read(rpc_header *header, tvbuff_t *tvb, int at);
 
-/* Notes that an operation is handed a PDU of `call`, on the first pass. */
-void rpc_note_handed(rpc_connection *connection, const dcerpc_info *di, struct rpc_call *call);
+/* Returns the key of a call that an operation is handed a request or response of. */
+static inline void *rpc_handed_key(uint32_t call_id, bool is_response)
+{
+    return GSIZE_TO_POINTER((size_t)call_id << 1 | is_response);
+}
 
-typedef struct {
-    uint64_t pipe;
-    uint64_t type;
-    uint32_t call_id;
-    uint32_t frame;
-} rpc_pdu_key;
+/* Adds a bind, which begins a connection, or an alter_context, which goes on with one. Needs: the first pass, in the order of the capture. Returns true
+ * if a context is PerflibV2's or winreg's, with the call "Bind" in `call`. Changes: creates a connection for a followed interface alone. */
+bool rpc_add_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header, call_tap_data *call);
 
-/* A PDU that listeners get by its headers, on every pass. Created on the first pass with its last fragment; ends with the file. */
-typedef struct {
-    rpc_pdu_key key;
-    bool is_setup; /* "Bind" or "Map"; else an unread_pdu of transport.c begins with it */
-    call_tap_data tapped;
-} rpc_kept_pdu;
+/* Adds the answer to the latest bind, if it had none: forgets the interface of contexts that are refused (a bind_nak refuses all; not captured:
+ * accepted). Returns as rpc_add_bind(); the call has failed if each context of a followed interface is refused. */
+bool rpc_add_bind_answer(rpc_connection *connection, tvbuff_t *tvb, int offset, const rpc_header *header,
+                         call_tap_data *call);
 
-/* Keeps `kept`, which lives as long as the file, as that of the packet's PDU. Changes: its key. */
-void rpc_keep_pdu(packet_info *pinfo, const rpc_header *header, rpc_kept_pdu *kept);
-
-/* Returns what was kept of the packet's PDU, if this is its last fragment; NULL: nothing. */
-rpc_kept_pdu *rpc_find_kept_pdu(packet_info *pinfo, const rpc_header *header);
-
-/* Called for the last fragment of a request, response or fault, whether an operation read it or not. */
-typedef void (*rpc_unread_function)(packet_info *pinfo, rpc_connection *connection, const rpc_pending_call *pending,
-                                    const rpc_header *header, tvbuff_t *tvb, int at);
-
-/* Adds a PDU to its connection: a bind begins one, a request begins a call, the last fragment of an answer ends it. Needs: the first pass, in the
- * order of the capture. Changes: keeps calls "Bind" and "Map"; calls `unread` for other interfaces than the endpoint mapper. Without a connection
- * only a bind counts.
- * Returns whether there is a connection. */
-bool rpc_connection_add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header,
-                            rpc_unread_function unread);
+/* True if bytes of a request for a mapping ask for PerflibV2 or winreg. */
+bool rpc_asks_mapper(tvbuff_t *tvb, int at, int end);
 
 /* Returns the seconds from a request until this packet, negative: not known. */
 double rpc_seconds_since(const nstime_t *request_time, const packet_info *pinfo);

@@ -21,9 +21,9 @@ static const rpc_protocol *perflib;
 #define FAULT_SIZE 32
 
 /* True of a call of winreg that may be about any key: its packet shows nothing, listeners get it behind an open of HKEY_PERFORMANCE_DATA. */
-static bool is_of_any_key(rpc_interface interface, const rpc_operation *operation)
+static bool is_of_any_key(bool is_hkpd, const rpc_operation *operation)
 {
-    return interface == RPC_WINREG && !(operation->flags & RPC_OPENS);
+    return is_hkpd && !(operation->flags & RPC_OPENS);
 }
 
 /* --- What seals them, and which key was given ------------------------------------------------------------------- */
@@ -130,19 +130,78 @@ static given_key find_given_key(const lock *what)
     return decrypts ? PERHAPS_KEYTAB : NO_KEY;
 }
 
-/* --- PDUs that are followed -------------------------------------------------------------------------------------- */
+/* --- Calls by their headers -------------------------------------------------------------------------------------- */
+
+/* Not captured; an alloc_hint that is not larger than its fragment is 0. */
+#define NO_HINT UINT32_MAX
+
+/* A call, from its request until its response: also one that no operation is handed, since it is sealed, cut, or not reassembled. First pass only. */
+typedef struct {
+    rpc_interface interface; /* NUM_RPC_INTERFACES: another */
+    uint16_t opnum;          /* RPC_NO_OPNUM: not captured */
+    bool is_ndr64;
+    bool is_mapping;     /* asks the endpoint mapper for PerflibV2 or winreg */
+    nstime_t time;       /* of the request's first fragment */
+    uint32_t frame;      /* of the request's first fragment */
+    uint32_t size[2];    /* bytes of stub in all fragments: request, response */
+    uint32_t hint[2];    /* alloc_hint of the first fragment */
+    rpc_call *handed[2]; /* of an operation that was handed the request, the response; NULL: none was */
+} pending_call;
+
+/* Adds a fragment of a request, response or fault; a request's first one begins the call. Returns the call; NULL: its request was not seen. */
+static pending_call *add_fragment(packet_info *pinfo, rpc_connection *connection, const rpc_header *header)
+{
+    void *key = GUINT_TO_POINTER(header->call_id);
+    bool is_answer = header->type != PDU_REQ;
+    rpc_call *handed = wmem_map_remove(connection->handed, rpc_handed_key(header->call_id, is_answer));
+    pending_call *pending = wmem_map_lookup(connection->pending, key);
+
+    if (header->is_first && !is_answer) {
+        const rpc_context *context = wmem_map_lookup(connection->contexts, GUINT_TO_POINTER(header->context));
+        if (pending == NULL) {
+            pending = wmem_new(wmem_file_scope(), pending_call);
+            wmem_map_insert(connection->pending, key, pending);
+        }
+        *pending = (pending_call){.interface = context ? context->interface : NUM_RPC_INTERFACES,
+                                  .opnum = header->opnum,
+                                  .is_ndr64 = context && context->is_ndr64,
+                                  .time = pinfo->abs_ts,
+                                  .frame = pinfo->num,
+                                  .hint = {NO_HINT, NO_HINT}};
+    }
+    if (pending == NULL) {
+        return NULL;
+    }
+    if (header->is_first) {
+        pending->hint[is_answer] = header->hint > header->size ? header->hint : 0;
+        pending->size[is_answer] = 0;
+    }
+    pending->size[is_answer] += header->stub_size;
+    pending->handed[is_answer] = handed ? handed : pending->handed[is_answer];
+    return pending;
+}
+
+/* True of a request that may be a ValidateCounters, and that no operation got. */
+static bool is_unread_change(const pending_call *pending)
+{
+    const rpc_operation *operation = rpc_find_operation(pending->interface, pending->opnum);
+    bool may_change = operation ? operation->flags & RPC_CHANGES
+                                : pending->interface == RPC_PERFLIB; /* an operation that was not captured */
+
+    return may_change && pending->handed[0] == NULL;
+}
 
 /* Bytes to a multiple of which some senders round a stub's size in alloc_hint. */
 #define LARGEST_PADDING 16
 
 /* True unless a fragment is missing: there is one alone, or the sum of all is the alloc_hint of the first, up to padding. True without such a hint,
  * too. `way`: 0: request, 1: response. */
-static bool is_size_known(const rpc_pending_call *pending, const rpc_header *last, unsigned way)
+static bool is_size_known(const pending_call *pending, const rpc_header *last, unsigned way)
 {
     uint32_t size = pending->size[way], hint = pending->hint[way];
 
     return (last->is_first && last->is_last) || hint == 0 ||
-           (hint != RPC_NO_HINT && hint + LARGEST_PADDING > size && hint < size + LARGEST_PADDING);
+           (hint != NO_HINT && hint + LARGEST_PADDING > size && hint < size + LARGEST_PADDING);
 }
 
 /* A response has around the data that it returns: two sizes, three numbers of the array, the status; with NDR64, whose numbers of an array
@@ -155,7 +214,7 @@ static bool is_size_known(const rpc_pending_call *pending, const rpc_header *las
 #define LEAST_VALUE 52
 
 /* Returns the bytes of data in a sealed response, by the size of its stub; 0: it returns none, as a size probe or a failure. */
-static uint32_t count_returned_bytes(const rpc_pending_call *pending)
+static uint32_t count_returned_bytes(const pending_call *pending)
 {
     uint32_t size = pending->size[1], around = pending->is_ndr64 ? AROUND_DATA_NDR64 : AROUND_DATA;
     uint32_t alignment = pending->is_ndr64 ? NDR64_ALIGNMENT : 1;
@@ -166,6 +225,72 @@ static uint32_t count_returned_bytes(const rpc_pending_call *pending)
     return size >= around ? (size - around) / alignment * alignment : 0;
 }
 
+/* --- PDUs that are kept ------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint64_t pipe;
+    uint64_t type;
+    uint32_t call_id;
+    uint32_t frame;
+} pdu_key;
+
+/* A PDU that listeners get by its headers, on every pass: "Bind", "Map", or one that no operation could read. Created on the first pass with its last
+ * fragment; ends with the file. */
+typedef struct {
+    pdu_key key;
+    call_tap_data tapped;
+    bool is_setup;                  /* "Bind" or "Map": what follows is not set */
+    const rpc_operation *operation; /* NULL: of another interface */
+    const rpc_protocol *protocol;   /* of a fault */
+    const lock *lock;               /* NULL: nothing of it is shown, or it is a fault */
+    const late_sample *late;        /* of the sample that it brought */
+} kept_pdu;
+
+static wmem_map_t *kept_pdus; /* kept_pdu, by its key; emptied with the file */
+
+static unsigned hash_pdu(const void *key)
+{
+    return wmem_strong_hash(key, sizeof(pdu_key));
+}
+
+static gboolean is_equal_pdu(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(pdu_key)) == 0;
+}
+
+static pdu_key make_pdu_key(packet_info *pinfo, const rpc_header *header)
+{
+    return (pdu_key){dcerpc_get_transport_salt(pinfo), header->type, header->call_id, pinfo->num};
+}
+
+/* Keeps a copy of `pdu` as the packet's. Returns it. Changes: its key. */
+static kept_pdu *keep_pdu(packet_info *pinfo, const rpc_header *header, const kept_pdu *pdu)
+{
+    kept_pdu *kept = wmem_memdup(wmem_file_scope(), pdu, sizeof *pdu);
+
+    kept->key = make_pdu_key(pinfo, header);
+    wmem_map_insert(kept_pdus, &kept->key, kept);
+    return kept;
+}
+
+/* Keeps the last fragment of a call "Map", of a request or the endpoint mapper's answer: failed by a fault, or if its status, the last 4 bytes before
+ * `end`, is not 0. Too short or cut: not failed. */
+static void keep_mapping(packet_info *pinfo, const rpc_header *header, tvbuff_t *tvb, int at, int end)
+{
+    bool is_answer = header->type != PDU_REQ, is_fault = header->type == PDU_FAULT;
+    bool has_status = is_answer && header->stub_size >= NDR_CONTEXT_HANDLE_SIZE + 4 &&
+                      end - at == RPC_HEADER_SIZE + header->stub_size;
+    bool has_failed = is_fault || (has_status && tvb_get_uint32(tvb, end - 4, header->order) != 0);
+
+    keep_pdu(
+        pinfo, header,
+        &(kept_pdu){
+            .is_setup = true,
+            .tapped = {.operation = "Map", .is_response = is_answer, .is_fault = is_fault, .has_failed = has_failed}});
+}
+
+/* --- PDUs that no operation could read ---------------------------------------------------------------------------- */
+
 /* A sealed connection from one OpenQueryHandle to the next one that finds all closed: of several queries that are open at a time, the seal
  * hides whose a call is. */
 typedef struct {
@@ -174,32 +299,21 @@ typedef struct {
     bool is_closed; /* the last request closed the only one */
 } sealed_query;
 
-/* A request or response that no operation could read. */
-typedef struct {
-    rpc_kept_pdu kept;
-    rpc_interface interface;
-    const rpc_operation *operation; /* NULL: of another interface */
-    rpc_connection *connection;
-    const rpc_protocol *protocol; /* of a fault */
-    const lock *lock;             /* NULL: nothing of it is shown, or it is a fault */
-    const late_sample *late;      /* of the sample that it brought */
-} unread_pdu;
-
 /* Learns from a PDU, which has the flags of its operation, of which query it is, and the timing of samples. Whether an open failed is sealed: only a
  * fault is seen. Returns the query. Changes: `late`. */
-static const sealed_query *learn_sealed(unread_pdu *pdu, unsigned flags)
+static const sealed_query *learn_sealed(kept_pdu *pdu, rpc_connection *connection, unsigned flags)
 {
-    const call_tap_data *tapped = &pdu->kept.tapped;
-    sealed_query *query = pdu->connection->sealed_query;
+    const call_tap_data *tapped = &pdu->tapped;
+    sealed_query *query = connection->sealed_query;
     bool is_request = !tapped->is_response, opens = flags & RPC_OPENS, closes = is_request && flags & RPC_CLOSES;
 
     if (query == NULL || (is_request && opens && query->is_closed)) {
-        query = pdu->connection->sealed_query = wmem_new0(wmem_file_scope(), sealed_query);
+        query = connection->sealed_query = wmem_new0(wmem_file_scope(), sealed_query);
     }
     query->num_open += is_request && opens;
     query->num_open -= query->num_open > 0 && (closes || (opens && tapped->is_fault));
     query->is_closed = is_request ? closes && query->num_open == 0 : query->is_closed;
-    if (pdu->interface == RPC_WINREG || !(flags & RPC_SAMPLES)) {
+    if (tapped->is_hkpd || !(flags & RPC_SAMPLES)) {
         return query; /* several questions take turns there, and lists of names are among them */
     }
     if (is_request) {
@@ -211,72 +325,68 @@ static const sealed_query *learn_sealed(unread_pdu *pdu, unsigned flags)
 }
 
 /* Fills what listeners get of a PDU whose call is not known. Changes: learns from it, if its operation uses a query. */
-static void fill_sealed_call(unread_pdu *pdu, const rpc_pending_call *pending)
+static void fill_sealed_call(kept_pdu *pdu, rpc_connection *connection, const pending_call *pending)
 {
-    call_tap_data *tapped = &pdu->kept.tapped;
+    call_tap_data *tapped = &pdu->tapped;
     unsigned flags = pdu->operation->flags;
+    bool uses_query = flags & (RPC_OPENS | RPC_USES | RPC_CLOSES);
     bool returns_data = tapped->is_response && !tapped->is_fault && flags & RPC_RETURNS;
     uint32_t size = returns_data ? count_returned_bytes(pending) : 0;
 
     tapped->sealed = (call_tap_sealed){
-        .connection = pdu->connection,
         .size = pending->size[tapped->is_response],
         .sample_size = flags & RPC_SAMPLES ? size : 0,
         .request_time = pending->time,
         .request_frame = pending->frame,
         .is_empty = returns_data && size == 0,
-        .uses_query = flags & (RPC_OPENS | RPC_USES | RPC_CLOSES),
         .takes_sample = flags & RPC_SAMPLES,
     };
-    if (tapped->sealed.uses_query) {
-        tapped->sealed.connection = learn_sealed(pdu, flags);
-    }
+    const void *whose = uses_query ? (const void *)learn_sealed(pdu, connection, flags) : connection;
     if (tapped->is_fault) {
-        tapped->sealed =
-            (call_tap_sealed){.connection = tapped->sealed.connection, .uses_query = tapped->sealed.uses_query};
+        tapped->sealed = (call_tap_sealed){.size = 0};
     } else {
         tapped->is_late = pdu->late != NULL;
-        tapped->subject = &pdu->connection;
-        tapped->subject_size = sizeof pdu->connection;
+        tapped->subject = &tapped->sealed.connection;
+        tapped->subject_size = sizeof tapped->sealed.connection;
         tapped->request_code = tapped->is_hkpd ? pending->size[0] : 0;
     }
+    tapped->sealed.connection = whose;
+    tapped->sealed.uses_query = uses_query;
 }
 
-/* Keeps a PDU if no operation could read it, with its last fragment: a fault, a sealed one of known size, or the answer to a call whose request an
- * operation was handed. Needs: the first pass. */
-static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, const rpc_pending_call *pending,
+/* Keeps the last fragment of a PDU if no operation could read it: a fault, a sealed one of known size, or the answer to a call whose request an
+ * operation was handed. Changes: a fault ends the call's change. */
+static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, const pending_call *pending,
                             const rpc_header *header, tvbuff_t *tvb, int at)
 {
     const rpc_operation *operation = rpc_find_operation(pending->interface, pending->opnum);
     bool is_response = header->type != PDU_REQ, is_fault = header->type == PDU_FAULT;
+    bool is_hkpd = pending->interface == RPC_WINREG;
     const rpc_call *handed = pending->handed[is_response];
     bool is_garbled = handed && handed->is_garbled[is_response];
-    bool is_followed = operation && (connection->sealed_query || !is_of_any_key(pending->interface, operation));
-    bool is_decrypted = !is_garbled && is_opened(pinfo);
-    const lock *what = is_followed && !is_fault && !is_decrypted && is_size_known(pending, header, is_response)
-                           ? find_lock(tvb, at, header)
-                           : NULL;
-    const rpc_call *asked = is_response && !is_garbled ? pending->handed[0] : NULL;
-    const rpc_call *call = what == NULL && asked && asked->operation ? asked : NULL;
 
     if (handed && !is_garbled) {
         return;
     }
+    bool is_followed = operation && (connection->sealed_query || !is_of_any_key(is_hkpd, operation));
+    bool is_sealed = is_garbled || !is_opened(pinfo);
+    const lock *what = is_followed && !is_fault && is_sealed && is_size_known(pending, header, is_response)
+                           ? find_lock(tvb, at, header)
+                           : NULL;
+    const rpc_call *asked = is_response && !is_garbled ? pending->handed[0] : NULL;
+    const rpc_call *call = what == NULL && asked && asked->operation ? asked : NULL;
     if (is_fault && call) { /* nothing of a change is done */
         query_end_change(call->change, CHANGE_FAILED, NULL, 0);
     }
     if (is_fault ? !tvb_bytes_exist(tvb, at, FAULT_SIZE) || !(call || is_followed) : call == NULL && what == NULL) {
         return;
     }
-    unread_pdu *pdu = wmem_new0(wmem_file_scope(), unread_pdu);
-    call_tap_data *tapped = &pdu->kept.tapped;
-    pdu->interface = pending->interface;
-    pdu->operation = operation;
-    pdu->connection = connection;
-    pdu->protocol = call ? call->protocol : perflib;
-    pdu->lock = is_garbled ? NULL : what;
-    *tapped = (call_tap_data){
-        .is_hkpd = call ? call->protocol != perflib : pending->interface == RPC_WINREG,
+    kept_pdu *pdu = keep_pdu(pinfo, header,
+                             &(kept_pdu){.operation = operation,
+                                         .protocol = call ? call->protocol : perflib,
+                                         .lock = is_garbled ? NULL : what});
+    pdu->tapped = (call_tap_data){
+        .is_hkpd = call ? call->protocol != perflib : is_hkpd,
         .is_response = is_response,
         .is_fault = is_fault,
         .has_failed = is_fault,
@@ -292,9 +402,69 @@ static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, cons
                                : UNREAD_CUT,
     };
     if (call == NULL) {
-        fill_sealed_call(pdu, pending);
+        fill_sealed_call(pdu, connection, pending);
     }
-    rpc_keep_pdu(pinfo, header, &pdu->kept);
+}
+
+/* --- Headers ------------------------------------------------------------------------------------------------------ */
+
+/* [C706] appendix O: the operation of the endpoint mapper that clients call. */
+#define EPT_MAP 3
+
+/* Adds a fragment of a request, response or fault to its call; the last one of an answer ends the call. */
+static void add_call_pdu(packet_info *pinfo, rpc_connection *connection, const rpc_header *header, tvbuff_t *tvb,
+                         int at)
+{
+    bool is_request = header->type == PDU_REQ;
+    int end = at + MIN(RPC_HEADER_SIZE + header->stub_size, tvb_captured_length_remaining(tvb, at));
+    pending_call *pending = add_fragment(pinfo, connection, header);
+
+    if (pending && is_request && pending->interface == RPC_MAPPER && pending->opnum == EPT_MAP) {
+        pending->is_mapping |= rpc_asks_mapper(tvb, at + RPC_HEADER_SIZE, end);
+    }
+    if (pending == NULL || !header->is_last) {
+        return;
+    }
+    if (is_request && is_unread_change(pending)) {
+        connection->unread_change = pinfo->num;
+    }
+    if (pending->is_mapping) {
+        keep_mapping(pinfo, header, tvb, at, end);
+    } else {
+        keep_unread_pdu(pinfo, connection, pending, header, tvb, at);
+    }
+    if (!is_request) {
+        wmem_map_remove(connection->pending, GUINT_TO_POINTER(header->call_id));
+        wmem_free(wmem_file_scope(), pending);
+    }
+}
+
+/* Adds a PDU to its connection, on the first pass, in the order of the capture. Returns the connection; NULL: there is none, as before the first bind to
+ * a followed interface. */
+static rpc_connection *add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header)
+{
+    bool is_bind = header->type == PDU_BIND || header->type == PDU_ALTER;
+    bool is_bind_answer = header->type == PDU_BIND_ACK || header->type == PDU_ALTER_ACK || header->type == PDU_BIND_NAK;
+    bool is_answer = header->type == PDU_RESP || header->type == PDU_FAULT;
+    kept_pdu setup = {.is_setup = true};
+    bool is_setup = is_bind && rpc_add_bind(pinfo, tvb, at, header, &setup.tapped);
+    rpc_connection *connection = rpc_find_connection(pinfo);
+
+    if (connection == NULL) {
+        return NULL;
+    }
+    if (header->auth_level > 0 && !is_bind_answer && !is_answer) {
+        connection->auth_level = header->auth_level;
+    }
+    if (is_bind_answer) {
+        is_setup = rpc_add_bind_answer(connection, tvb, at, header, &setup.tapped);
+    } else if (is_answer || header->type == PDU_REQ) {
+        add_call_pdu(pinfo, connection, header, tvb, at);
+    }
+    if (is_setup) {
+        keep_pdu(pinfo, header, &setup);
+    }
+    return connection;
 }
 
 /* --- What a packet shows --------------------------------------------------------------------------------------- */
@@ -305,10 +475,10 @@ static int ett_sealed = -1;
 /* Shows what seals a PDU, and by the key that was given why it is not opened. Returns its item, NULL: none. Wireshark has shown protocol and
  * operation of a frame's only PDU, if it is the only fragment. `any`: others stand before it. */
 static proto_item *show_sealed_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at,
-                                   const rpc_header *header, const unread_pdu *pdu, given_key given, bool *any)
+                                   const rpc_header *header, const kept_pdu *pdu, given_key given, bool *any)
 {
     const rpc_operation *operation = pdu->operation;
-    uint32_t size = pdu->kept.tapped.sealed.size;
+    uint32_t size = pdu->tapped.sealed.size;
     proto_item *item = tree ? tree->last_child : NULL;
     char text[TEXT_NUMBER_SIZE];
 
@@ -336,9 +506,9 @@ static proto_item *show_sealed_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree
 
 /* Shows a fault, which DCE/RPC hands to no operation. */
 static void show_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
-                       const unread_pdu *pdu)
+                       const kept_pdu *pdu)
 {
-    const call_tap_data *tapped = &pdu->kept.tapped;
+    const call_tap_data *tapped = &pdu->tapped;
     const char *name = text_fault(pinfo->pool, tapped->status);
     proto_item *item = proto_tree_add_item(tree, pdu->protocol->proto, tvb, at, MAX(header->size, FAULT_SIZE), ENC_NA);
 
@@ -353,18 +523,17 @@ static void show_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int 
 
 /* Shows and taps on every pass what was kept of the PDU at offset `at`. `any`: others are shown before it in the frame. */
 static void show_unread_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
-                            const rpc_kept_pdu *kept, bool *any)
+                            const kept_pdu *pdu, bool *any)
 {
-    const unread_pdu *pdu = (const unread_pdu *)kept;
     proto_item *item = tree ? tree->last_child : NULL;
-    call_tap_data tapped = kept->tapped;
+    call_tap_data tapped = pdu->tapped;
 
     if (tapped.is_fault) {
         show_fault(tvb, pinfo, tree, at, header, pdu);
     } else if (pdu->lock) {
         given_key given = find_given_key(pdu->lock);
         tapped.unread = pdu->lock->given[given].why;
-        item = is_of_any_key(pdu->interface, pdu->operation)
+        item = is_of_any_key(tapped.is_hkpd, pdu->operation)
                    ? NULL
                    : show_sealed_pdu(tvb, pinfo, tree, at, header, pdu, given, any);
     }
@@ -392,10 +561,11 @@ static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
     bool any = false;
 
     for (int at = 0; at < end && rpc_header_read(&header, tvb, at); at += header.size) {
-        bool is_bound = PINFO_FD_VISITED(pinfo) ? rpc_find_connection(pinfo) != NULL
-                                                : rpc_connection_add_pdu(pinfo, tvb, at, &header, keep_unread_pdu);
-        rpc_kept_pdu *kept = rpc_find_kept_pdu(pinfo, &header);
-        if (!is_bound) {
+        const rpc_connection *connection =
+            PINFO_FD_VISITED(pinfo) ? rpc_find_connection(pinfo) : add_pdu(pinfo, tvb, at, &header);
+        const pdu_key key = make_pdu_key(pinfo, &header);
+        const kept_pdu *kept = header.is_last ? wmem_map_lookup(kept_pdus, &key) : NULL;
+        if (connection == NULL) {
             tap_unbound(pinfo, &header);
         } else if (kept && kept->is_setup) {
             call_tap_queue_setup(pinfo, &kept->tapped);
@@ -473,4 +643,5 @@ void rpc_transport_register(const rpc_protocol *protocol)
     proto_register_field_array(protocol->proto, fields, array_length(fields));
     proto_register_subtree_array(ett, array_length(ett));
     perflib = protocol;
+    kept_pdus = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), hash_pdu, is_equal_pdu);
 }

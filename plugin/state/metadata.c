@@ -85,11 +85,10 @@ static void set_slot(metadata_subject *subject, unsigned kind, const metadata_en
     (*slot)->entry.type = kind == METADATA_COUNTER ? perf_counter_type_find(entry->counter.type) : NULL;
 }
 
-/* Returns the slot of a server's key; NULL: it has none. What it sent comes before a names file's; of METADATA_ENGLISH a name in English before one
- * in another language. */
-static const metadata_slot *find_slot(const state_server *server, const metadata_key *key, metadata_kind kind)
+/* Returns the slot of a subject, NULL: none. What a server sent comes before a names file's; of METADATA_ENGLISH a name in English before one in
+ * another language. */
+static const metadata_slot *get_slot(const metadata_subject *subject, metadata_kind kind)
 {
-    const metadata_subject *subject = find_subject(server, key);
     const metadata_slot *slot = subject ? subject->slots[kind] : NULL;
     const metadata_slot *local = subject && kind == METADATA_ENGLISH ? subject->slots[METADATA_LOCAL] : NULL;
 
@@ -157,7 +156,7 @@ void metadata_learn(state_server *server, metadata_key key, metadata_kind kind, 
                     uint32_t frame)
 {
     bool is_title = kind == METADATA_ENGLISH && metadata_key_is_title(&key) && !entry->is_assumed;
-    const metadata_slot *known = is_title ? find_slot(&builtin_list, &key, kind) : NULL;
+    const metadata_slot *known = is_title ? get_slot(find_subject(&builtin_list, &key), kind) : NULL;
 
     ws_assert(kind < NUM_METADATA_KINDS && (entry->name != NULL) == is_name(kind) && frame != 0);
     server->is_no_windows |= known && strcmp(known->entry.name, entry->name) != 0;
@@ -195,26 +194,27 @@ void metadata_add_from_file(metadata_source source, const char *server, metadata
 static bool is_shared_title(const state_server *server, const metadata_key *key, const metadata_entry *title)
 {
     bool is_shared = server->is_shared && metadata_key_is_title(key) && title->name;
-    const metadata_slot *known = is_shared ? find_slot(&builtin_list, key, METADATA_ENGLISH) : NULL;
+    const metadata_slot *known = is_shared ? get_slot(find_subject(&builtin_list, key), METADATA_ENGLISH) : NULL;
 
     return is_shared && (known == NULL || strcmp(known->entry.name, title->name) != 0);
 }
 
 metadata_result metadata_lookup(const state_server *server, metadata_key key, metadata_kind kind)
 {
-    const metadata_slot *slot = find_slot(server, &key, kind);
+    const metadata_subject *subject = find_subject(server, &key);
+    const metadata_slot *slot = get_slot(subject, kind);
 
     if (slot == NULL) {
-        slot = find_slot(&any_server, &key, kind);
+        slot = get_slot(find_subject(&any_server, &key), kind);
     }
     if (slot == NULL && !(server->is_no_windows && metadata_key_is_title(&key))) {
-        slot = find_slot(&builtin_list, &key, kind);
+        slot = get_slot(find_subject(&builtin_list, &key), kind);
     }
     if (slot == NULL) {
         return (metadata_result){.entry = NULL};
     }
-    const metadata_subject *subject = is_name(kind) ? find_subject(server, &key) : NULL;
-    uint32_t disputed_in = slot->disputed_in == 0 && subject ? subject->renumbered_in : slot->disputed_in;
+    bool may_be_renumbered = slot->disputed_in == 0 && is_name(kind) && subject;
+    uint32_t disputed_in = may_be_renumbered ? subject->renumbered_in : slot->disputed_in;
     return (metadata_result){.entry = &slot->entry,
                              .source = slot->source,
                              .frame = slot->frame,
