@@ -103,7 +103,7 @@ static rpc_protocol fields = {.handle_label = "Query handle",
 /* Reads szMachine. Changes: the call keeps it without backslashes, and so does a server without such a name, unless it is the server's address. */
 static void read_machine(pcq_pdu *p)
 {
-    const char *machine = ndr_wide_string(&p->pdu.ndr, hf_machine, "szMachine");
+    const char *machine = ndr_wide_string(&p->pdu.cursor, hf_machine, "szMachine");
 
     if (machine && rpc_pdu_may_learn(&p->pdu)) {
         machine += strspn(machine, "\\");
@@ -117,9 +117,9 @@ static void read_machine(pcq_pdu *p)
 /* Reads dwInSize, in GUIDs or bytes, and reports one that the interface does not admit. Changes: `in_size` of the call. */
 static void read_in_size(pcq_pdu *p)
 {
-    p->call->in_size = ndr_u32(&p->pdu.ndr, hf_in_size);
+    p->call->in_size = ndr_u32(&p->pdu.cursor, hf_in_size);
     if (p->call->in_size > p->operation->largest) {
-        expert_report_add(&p->pdu.report, p->pdu.ndr.cursor.item, EI_IN_SIZE_RANGE,
+        expert_report_add(&p->pdu.report, p->pdu.cursor.item, EI_IN_SIZE_RANGE,
                           "dwInSize %u exceeds the interface's maximum (%u)", p->call->in_size, p->operation->largest);
     }
 }
@@ -127,9 +127,9 @@ static void read_in_size(pcq_pdu *p)
 /* Reads CounterSetGuid, and shows the counterset's name, if that is known. */
 static void read_counterset(pcq_pdu *p)
 {
-    buffer_cursor *cursor = &p->pdu.ndr.cursor;
+    buffer_cursor *cursor = &p->pdu.cursor;
 
-    ndr_align(&p->pdu.ndr, 4);
+    ndr_align(&p->pdu.cursor, 4);
     cursor_read_guid(cursor, hf_pcq_counterset_guid, p->call->request.guid);
     pcq_add_known_counterset(cursor, p->pdu.server, p->call->request.guid);
 }
@@ -140,9 +140,9 @@ static const value_string request_code_vals[] = {PCQ_REQUEST_CODES(REQUEST_CODE_
 /* Reads RequestCode, and reports one that is unknown. */
 static void read_request_code(pcq_pdu *p)
 {
-    p->call->request.code = ndr_u32(&p->pdu.ndr, hf_request_code);
+    p->call->request.code = ndr_u32(&p->pdu.cursor, hf_request_code);
     if (!try_val_to_str(p->call->request.code, request_code_vals)) {
-        expert_report_add(&p->pdu.report, p->pdu.ndr.cursor.item, EI_REQUEST_CODE,
+        expert_report_add(&p->pdu.report, p->pdu.cursor.item, EI_REQUEST_CODE,
                           "RequestCode %u is unknown, the answer's layout too", p->call->request.code);
     }
 }
@@ -150,7 +150,7 @@ static void read_request_code(pcq_pdu *p)
 /* Reads dwAdd. */
 static void read_add_flag(pcq_pdu *p)
 {
-    p->call->add = ndr_u32(&p->pdu.ndr, hf_add) != 0;
+    p->call->add = ndr_u32(&p->pdu.cursor, hf_add) != 0;
 }
 
 /* Reads RequestLCID: by RequestCode, read before it, it is a locale, a counter id, or not used. */
@@ -159,19 +159,19 @@ static void read_request_lcid(pcq_pdu *p)
     pcq_call *call = p->call;
     bool is_counter = call->request.code == PERF_REG_COUNTER_STRUCT;
 
-    call->request.lcid = ndr_u32(&p->pdu.ndr, is_counter ? hf_pcq_counter_id : hf_lcid);
+    call->request.lcid = ndr_u32(&p->pdu.cursor, is_counter ? hf_pcq_counter_id : hf_lcid);
     if (is_counter) {
-        pcq_add_known_counter(&p->pdu.ndr.cursor, p->pdu.server, call->request.guid, call->request.lcid,
+        pcq_add_known_counter(&p->pdu.cursor, p->pdu.server, call->request.guid, call->request.lcid,
                               /* with_type */ false);
     } else if (!pcq_has_locale(call->request.code)) {
-        proto_item_append_text(p->pdu.ndr.cursor.item, " (unused by this RequestCode)");
+        proto_item_append_text(p->pdu.cursor.item, " (unused by this RequestCode)");
     }
 }
 
 /* Reads the handle of a request, and finds the query that it is. A closed handle stays closed, whoever still uses it. */
 static void read_handle(pcq_pdu *p)
 {
-    p->handle_item = ndr_context_handle(&p->pdu.ndr, fields.handle, p->handle);
+    p->handle_item = ndr_context_handle(&p->pdu.cursor, fields.handle, p->handle);
     if (handle_is_null(p->handle)) {
         expert_report_add(&p->pdu.report, p->handle_item, EI_HANDLE_NULL, "The handle is empty: no query has it");
     } else {
@@ -212,7 +212,7 @@ static void dissect_lpdata(pcq_pdu *p)
     };
     if (p->lpdata) {
         cursor_init(&p->buffer, p->lpdata, p->buffer_tree, &p->pdu.report,
-                    is_of_ndr ? p->pdu.ndr.cursor.encoding : ENC_LITTLE_ENDIAN);
+                    is_of_ndr ? p->pdu.cursor.encoding : ENC_LITTLE_ENDIAN);
         cursor_try(&p->buffer, read_buffer, p);
     }
 }
@@ -243,9 +243,9 @@ static void read_lpdata(pcq_pdu *p)
     bool has_sizes = p->operation->response_begin == NDR_FIRST_SIZES;
     ndr_array array;
 
-    ndr_array_begin(&p->pdu.ndr, has_sizes, "lpData", &array);
+    ndr_array_begin(&p->pdu.cursor, has_sizes, "lpData", &array);
     check_counts(p, &array);
-    tvbuff_t *tvb = ndr_elements(&p->pdu.ndr, &array, p->pdu.opnum == OPNUM_EnumerateCounterSet ? 16 : 1);
+    tvbuff_t *tvb = ndr_elements(&p->pdu.cursor, &array, p->pdu.opnum == OPNUM_EnumerateCounterSet ? 16 : 1);
     proto_item_append_text(array.node, ": %s", format_count(p, array.actual_count));
     if (array.max_count != array.actual_count) {
         proto_item_append_text(array.node, ", room for %" PRIu64, array.max_count);
@@ -272,7 +272,7 @@ static void read_status(pcq_pdu *p)
     tapped->is_probe = status == STATUS_NOT_ENOUGH_MEMORY && tapped->out_size == 0 && tapped->rtn_size > 0;
     p->succeeded = status == STATUS_SUCCESS;
     if (tapped->is_probe) {
-        proto_item_append_text(p->pdu.ndr.cursor.item, ", a size probe: no failure");
+        proto_item_append_text(p->pdu.cursor.item, ", a size probe: no failure");
         info_add_detail(&p->pdu, "size probe: needs %s", format_count(p, tapped->rtn_size));
     } else {
         rpc_pdu_report_status(&p->pdu, status);
@@ -281,7 +281,7 @@ static void read_status(pcq_pdu *p)
     bool is_missed = tapped->rtn_size > 0 || p->pdu.opnum == OPNUM_QueryCounterData;
     bool is_empty = p->succeeded && has_sizes && tapped->out_size == 0;
     if (is_empty && is_missed && p->call->rpc.request_read && p->call->in_size > 0) {
-        expert_report_add(&p->pdu.report, p->pdu.ndr.cursor.item, EI_NO_DATA,
+        expert_report_add(&p->pdu.report, p->pdu.cursor.item, EI_NO_DATA,
                           "The call succeeded with room for %s, but lpData is empty; *pdwRtnSize says %u",
                           format_count(p, p->call->in_size), tapped->rtn_size);
     }
@@ -294,11 +294,11 @@ static void read_response_parameters(void *pdu)
     pcq_pdu *p = pdu;
 
     if (p->operation->response_begin == NDR_FIRST_SIZES) {
-        p->pdu.tapped.out_size = ndr_u32(&p->pdu.ndr, hf_out_size);
-        p->pdu.tapped.rtn_size = ndr_u32(&p->pdu.ndr, hf_rtn_size);
+        p->pdu.tapped.out_size = ndr_u32(&p->pdu.cursor, hf_out_size);
+        p->pdu.tapped.rtn_size = ndr_u32(&p->pdu.cursor, hf_rtn_size);
     }
     if (p->operation->response_begin == NDR_FIRST_HANDLE) {
-        p->handle_item = ndr_context_handle(&p->pdu.ndr, fields.handle, p->handle);
+        p->handle_item = ndr_context_handle(&p->pdu.cursor, fields.handle, p->handle);
     } else {
         read_lpdata(p);
     }
@@ -349,7 +349,7 @@ static void describe_counterset(pcq_pdu *p)
 
     if (p->call->rpc.request_read) {
         if (!p->pdu.is_request && !has_name) {
-            pcq_add_known_counterset(&p->pdu.ndr.cursor, p->pdu.server, p->call->request.guid);
+            pcq_add_known_counterset(&p->pdu.cursor, p->pdu.server, p->call->request.guid);
         }
         info_add_subject(&p->pdu, "%s", format_requested_name(p, PERF_NO_ID));
     }

@@ -134,18 +134,18 @@ void rpc_pdu_begin(rpc_pdu *pdu, const rpc_protocol *protocol, const char *opera
 
 void rpc_pdu_read_stub(rpc_pdu *pdu, bool is_aloud)
 {
-    buffer_cursor *cursor = &pdu->ndr.cursor;
+    buffer_cursor *cursor = &pdu->cursor;
 
     pdu->report = (expert_report){.pinfo = is_aloud ? pdu->pinfo : NULL, .expert = &pdu->protocol->expert};
     cursor_init(cursor, pdu->tvb, is_aloud ? pdu->tree : NULL, &pdu->report,
                 pdu->drep[0] & DREP_LITTLE_ENDIAN ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN);
     cursor->pos = MIN((uint32_t)pdu->offset, cursor->end);
-    pdu->ndr.ndr64 = pdu->di->call_data->flags & DCERPC_IS_NDR64;
+    cursor->is_ndr64 = pdu->di->call_data->flags & DCERPC_IS_NDR64;
 }
 
 bool rpc_pdu_read(rpc_pdu *pdu, void (*read)(void *data), void *data)
 {
-    pdu->is_short = !cursor_try(&pdu->ndr.cursor, read, data);
+    pdu->is_short = !cursor_try(&pdu->cursor, read, data);
     return !pdu->is_short;
 }
 
@@ -155,7 +155,7 @@ bool rpc_pdu_report_garbled(rpc_pdu *pdu, ndr_first first)
         return false;
     }
     rpc_pdu_read_stub(pdu, /* is_aloud */ true);
-    pdu->is_garbled = ndr_is_garbled(&pdu->ndr, first, !pdu->is_request);
+    pdu->is_garbled = ndr_is_garbled(&pdu->cursor, first, !pdu->is_request);
     if (pdu->is_garbled) {
         proto_item *item = proto_tree_add_item(pdu->tree, pdu->protocol->noise, pdu->tvb, pdu->offset, -1, ENC_NA);
         expert_report_add(&pdu->report, item, EI_NOT_DECRYPTED,
@@ -230,7 +230,7 @@ static void write_info(rpc_pdu *pdu)
 
 uint32_t rpc_pdu_read_status(rpc_pdu *pdu, int hf)
 {
-    pdu->tapped.status = ndr_u32(&pdu->ndr, hf);
+    pdu->tapped.status = ndr_u32(&pdu->cursor, hf);
     pdu->tapped.has_status = true;
     return pdu->tapped.status;
 }
@@ -240,8 +240,7 @@ void rpc_pdu_report_status(rpc_pdu *pdu, uint32_t status)
     if (status != 0) {
         const char *name = text_win32_error(pdu->pinfo->pool, status);
         pdu->tapped.has_failed = true;
-        expert_report_add(&pdu->report, pdu->ndr.cursor.item, EI_CALL_FAILED, "%s failed: %s", pdu->tapped.operation,
-                          name);
+        expert_report_add(&pdu->report, pdu->cursor.item, EI_CALL_FAILED, "%s failed: %s", pdu->tapped.operation, name);
         info_add_detail(pdu, "%s", name);
     }
 }
@@ -402,10 +401,10 @@ void rpc_pdu_report_duplicate(const rpc_pdu *pdu, expert_report *report, proto_i
 /* Padding to the verification trailer's 4 bytes ([MS-RPCE] 2.2.2.13) or NDR64's 8 is no parameter that was missed. */
 void rpc_pdu_report_trailing_bytes(rpc_pdu *pdu)
 {
-    buffer_cursor *cursor = &pdu->ndr.cursor;
+    buffer_cursor *cursor = &pdu->cursor;
     uint32_t left = cursor_left(cursor);
 
-    if (left >= (pdu->ndr.ndr64 ? 8U : 4U)) {
+    if (left >= ndr_count_size(cursor)) {
         proto_item *item = proto_tree_add_item(pdu->tree, pdu->protocol->rest, cursor->tvb, cursor->pos, left, ENC_NA);
         expert_report_add(&pdu->report, item, EI_TRAILING_BYTES, "%u bytes are left behind the last parameter", left);
     }

@@ -67,7 +67,7 @@ typedef struct {
     bool first_time;      /* the call's first request or response, on the first pass */
     bool is_garbled;      /* decryption failed */
     bool is_short;        /* a parameter lies beyond the stub's end, or was not captured */
-    ndr_reader ndr;
+    buffer_cursor cursor; /* behind the parameter that was read last */
     expert_report report;
     bool has_column;         /* somebody reads the Info column */
     wmem_strbuf_t *about;    /* its first part */
@@ -88,10 +88,10 @@ static inline bool rpc_is_connectionless(const dcerpc_info *di)
 void rpc_pdu_begin(rpc_pdu *pdu, const rpc_protocol *protocol, const char *operation, tvbuff_t *tvb, int offset,
                    packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
 
-/* Sets `pdu->ndr` to the begin of the stub, with an empty report, also to read it again. `is_aloud`: false: nothing is shown, expert infos count. */
+/* Sets `pdu->cursor` to the begin of the stub, with an empty report, also to read it again. `is_aloud`: false: nothing is shown, expert infos count. */
 void rpc_pdu_read_stub(rpc_pdu *pdu, bool is_aloud);
 
-/* Calls `read(data)`, which reads parameters from `pdu->ndr`. Returns false if one of them is not there. Changes: `is_short`. */
+/* Calls `read(data)`, which reads parameters from `pdu->cursor`. Returns false if one of them is not there. Changes: `is_short`. */
 bool rpc_pdu_read(rpc_pdu *pdu, void (*read)(void *data), void *data);
 
 /* Checks a stub that Wireshark decrypted, since it hands over failed decryptions, too. `first`: how the stub begins. Returns true if it failed, and

@@ -13,35 +13,32 @@ static int hf_array, hf_max_count, hf_offset, hf_actual_count, hf_referent;
 static int ett_array = -1;
 
 /* Leaves out padding that is not there: the read of the field behind it fails. */
-void ndr_align(ndr_reader *ndr, uint32_t to)
+void ndr_align(buffer_cursor *cursor, uint32_t to)
 {
-    ndr->cursor.pos += MIN((to - ndr->cursor.pos % to) % to, cursor_left(&ndr->cursor));
+    cursor->pos += MIN((to - cursor->pos % to) % to, cursor_left(cursor));
 }
 
-/* Returns the bytes of a count, size or pointer of NDR's own, which is their alignment, too. */
-static uint32_t count_size(const ndr_reader *ndr)
+uint32_t ndr_count_size(const buffer_cursor *cursor)
 {
-    return ndr->ndr64 ? 8 : 4;
+    return cursor->is_ndr64 ? 8 : 4;
 }
 
 /* Reads a count or referent id, of 8 bytes in NDR64, else 4, and adds it as `hf`. */
-static uint64_t read_ndr_count(ndr_reader *ndr, int hf)
+static uint64_t read_ndr_count(buffer_cursor *cursor, int hf)
 {
-    ndr_align(ndr, count_size(ndr));
-    return ndr->ndr64 ? cursor_read_u64(&ndr->cursor, hf) : cursor_read_u32(&ndr->cursor, hf);
+    ndr_align(cursor, ndr_count_size(cursor));
+    return cursor->is_ndr64 ? cursor_read_u64(cursor, hf) : cursor_read_u32(cursor, hf);
 }
 
-uint32_t ndr_u32(ndr_reader *ndr, int hf)
+uint32_t ndr_u32(buffer_cursor *cursor, int hf)
 {
-    ndr_align(ndr, 4);
-    return cursor_read_u32(&ndr->cursor, hf);
+    ndr_align(cursor, 4);
+    return cursor_read_u32(cursor, hf);
 }
 
-proto_item *ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HANDLE_SIZE])
+proto_item *ndr_context_handle(buffer_cursor *cursor, int hf, uint8_t handle[NDR_CONTEXT_HANDLE_SIZE])
 {
-    buffer_cursor *cursor = &ndr->cursor;
-
-    ndr_align(ndr, 4);
+    ndr_align(cursor, 4);
     uint32_t at = cursor->pos;
     cursor_skip(cursor, NDR_CONTEXT_HANDLE_SIZE);
     uint32_t attributes = GUINT32_TO_LE(tvb_get_uint32(cursor->tvb, at, cursor->encoding));
@@ -54,25 +51,24 @@ proto_item *ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTE
 
 /* --- Arrays ---------------------------------------------------------------------------------------------------- */
 
-void ndr_array_begin(ndr_reader *ndr, bool varying, const char *what, ndr_array *array)
+void ndr_array_begin(buffer_cursor *cursor, bool varying, const char *what, ndr_array *array)
 {
-    buffer_cursor *cursor = &ndr->cursor;
-    ndr_reader counts = {.ndr64 = ndr->ndr64};
+    buffer_cursor counts;
     uint64_t offset = 0;
 
     memset(array, 0, sizeof *array);
-    ndr_align(ndr, count_size(ndr));
+    ndr_align(cursor, ndr_count_size(cursor));
     array->start = cursor->pos;
-    cursor_enter(cursor, hf_array, ett_array, (varying ? 3 : 1) * count_size(ndr), &counts.cursor);
-    array->node = counts.cursor.node;
-    array->tree = counts.cursor.tree;
+    cursor_enter(cursor, hf_array, ett_array, (varying ? 3 : 1) * ndr_count_size(cursor), &counts);
+    array->node = counts.node;
+    array->tree = counts.tree;
     proto_item_set_text(array->node, "%s", what);
     array->max_count = array->actual_count = read_ndr_count(&counts, hf_max_count);
     if (varying) {
         offset = read_ndr_count(&counts, hf_offset);
         array->actual_count = read_ndr_count(&counts, hf_actual_count);
     }
-    array->item = cursor->item = counts.cursor.item;
+    array->item = cursor->item = counts.item;
     if (offset != 0) {
         expert_report_add(cursor->report, cursor->item, EI_ARRAY_COUNTS,
                           "The array's offset is %" PRIu64 ", it can only be 0 here", offset);
@@ -84,13 +80,12 @@ void ndr_array_begin(ndr_reader *ndr, bool varying, const char *what, ndr_array 
     }
 }
 
-const char *ndr_wide_string(ndr_reader *ndr, int hf, const char *what)
+const char *ndr_wide_string(buffer_cursor *cursor, int hf, const char *what)
 {
-    buffer_cursor *cursor = &ndr->cursor;
     proto_tree *outer = cursor->tree;
     ndr_array array;
 
-    ndr_array_begin(ndr, /* varying */ true, what, &array);
+    ndr_array_begin(cursor, /* varying */ true, what, &array);
     uint32_t size = 2 * (uint32_t)MIN(array.actual_count, UINT32_MAX / 2);
     cursor->tree = array.tree;
     const char *text = cursor_read_text(cursor, hf, size, TEXT_WHOLE);
@@ -101,9 +96,8 @@ const char *ndr_wide_string(ndr_reader *ndr, int hf, const char *what)
     return text;
 }
 
-tvbuff_t *ndr_elements(ndr_reader *ndr, ndr_array *array, uint32_t element_size)
+tvbuff_t *ndr_elements(buffer_cursor *cursor, ndr_array *array, uint32_t element_size)
 {
-    buffer_cursor *cursor = &ndr->cursor;
     uint32_t start = cursor->pos, left = cursor_left(cursor);
     uint32_t size = (uint32_t)MIN(MIN(array->actual_count, left) * element_size, left);
 
@@ -112,11 +106,11 @@ tvbuff_t *ndr_elements(ndr_reader *ndr, ndr_array *array, uint32_t element_size)
     return tvb_new_subset_length(cursor->tvb, start, size);
 }
 
-bool ndr_pointer(ndr_reader *ndr, const char *what)
+bool ndr_pointer(buffer_cursor *cursor, const char *what)
 {
-    bool there = read_ndr_count(ndr, hf_referent) != 0;
+    bool there = read_ndr_count(cursor, hf_referent) != 0;
 
-    proto_item_append_text(ndr->cursor.item, there ? " (%s)" : " (no %s)", what);
+    proto_item_append_text(cursor->item, there ? " (%s)" : " (no %s)", what);
     return there;
 }
 
@@ -154,48 +148,46 @@ static bool is_status(uint32_t status)
 }
 
 /* Returns the number of `size` bytes (4 or 8) at an offset of the tvb; 0 if it was not captured. */
-static uint64_t number_at(const ndr_reader *ndr, uint32_t offset, uint32_t size)
+static uint64_t number_at(const buffer_cursor *cursor, uint32_t offset, uint32_t size)
 {
-    const buffer_cursor *cursor = &ndr->cursor;
-
     return !tvb_bytes_exist(cursor->tvb, (int)offset, (int)size) ? 0
            : size == 8 ? tvb_get_uint64(cursor->tvb, (int)offset, cursor->encoding)
                        : tvb_get_uint32(cursor->tvb, (int)offset, cursor->encoding);
 }
 
 /* Returns a count (`number` from 0) of the array that a stub begins with; 0: it was not captured. */
-static uint64_t count_at(const ndr_reader *ndr, uint32_t number)
+static uint64_t count_at(const buffer_cursor *cursor, uint32_t number)
 {
-    uint32_t size = count_size(ndr), offset = (ndr->cursor.pos + size - 1) / size * size;
+    uint32_t size = ndr_count_size(cursor), offset = (cursor->pos + size - 1) / size * size;
 
-    return number_at(ndr, offset + number * size, size);
+    return number_at(cursor, offset + number * size, size);
 }
 
 /* Counts the numbers in front of a stub, or of a registry value at its end, that no peer sends. Very large attributes of a handle count twice. */
-static unsigned count_odd_numbers(const ndr_reader *ndr, ndr_first first)
+static unsigned count_odd_numbers(const buffer_cursor *cursor, ndr_first first)
 {
-    uint32_t size = tvb_reported_length(ndr->cursor.tvb), number = number_at(ndr, ndr->cursor.pos, 4);
+    uint32_t size = tvb_reported_length(cursor->tvb), number = number_at(cursor, cursor->pos, 4);
 
     switch (first) {
     case NDR_FIRST_HANDLE:
         return (number > LARGEST_ATTRIBUTES) + (number > LARGEST_SMALL_NUMBER);
     case NDR_FIRST_SIZES:
-        return (number > size) + (number_at(ndr, ndr->cursor.pos + 4, 4) > LARGEST_BUFFER);
+        return (number > size) + (number_at(cursor, cursor->pos + 4, 4) > LARGEST_BUFFER);
     case NDR_FIRST_STRING:
-        return (count_at(ndr, 0) > LARGEST_SMALL_NUMBER) + (count_at(ndr, 1) > LARGEST_SMALL_NUMBER) +
-               (count_at(ndr, 2) > count_at(ndr, 0));
+        return (count_at(cursor, 0) > LARGEST_SMALL_NUMBER) + (count_at(cursor, 1) > LARGEST_SMALL_NUMBER) +
+               (count_at(cursor, 2) > count_at(cursor, 0));
     case NDR_FIRST_ARRAY:
-        return count_at(ndr, 0) > size;
+        return count_at(cursor, 0) > size;
     case NDR_FIRST_VALUE: /* lpcbLen in front of the status */
-        return size >= 8 && number_at(ndr, size - 8, 4) > size;
+        return size >= 8 && number_at(cursor, size - 8, 4) > size;
     }
     return 0;
 }
 
-bool ndr_is_garbled(const ndr_reader *ndr, ndr_first first, bool is_response)
+bool ndr_is_garbled(const buffer_cursor *cursor, ndr_first first, bool is_response)
 {
-    uint32_t size = tvb_reported_length(ndr->cursor.tvb);
-    bool is_failure = is_response && size >= 4 && !is_status(number_at(ndr, size - 4, 4));
+    uint32_t size = tvb_reported_length(cursor->tvb);
+    bool is_failure = is_response && size >= 4 && !is_status(number_at(cursor, size - 4, 4));
 
-    return count_odd_numbers(ndr, first) + is_failure >= 2;
+    return count_odd_numbers(cursor, first) + is_failure >= 2;
 }

@@ -12,11 +12,6 @@
 
 #define NDR_CONTEXT_HANDLE_SIZE 20 /* attributes and UUID */
 
-typedef struct {
-    buffer_cursor cursor; /* its encoding is the data representation's */
-    bool ndr64;
-} ndr_reader;
-
 /* pcq.array, a node with what is in it, as in Wireshark's NDR dissectors, and pcq.referent_id: of whichever protocol comes first. */
 void ndr_fields_register(int proto);
 
@@ -30,30 +25,33 @@ typedef struct {
     uint32_t start; /* offset of its first count */
 } ndr_array;
 
+/* Returns the bytes of a count, size or pointer of NDR's own, which is their alignment, too. */
+uint32_t ndr_count_size(const buffer_cursor *cursor);
+
 /* Skips padding up to a multiple of `to` bytes from the start of the tvb, as Wireshark does, but not beyond the stub's end. */
-void ndr_align(ndr_reader *ndr, uint32_t to);
+void ndr_align(buffer_cursor *cursor, uint32_t to);
 
 /* Reads a number, aligned to 4 bytes, and adds it as `hf`. */
-uint32_t ndr_u32(ndr_reader *ndr, int hf);
+uint32_t ndr_u32(buffer_cursor *cursor, int hf);
 
 /* Reads a context handle. `handle` gets its bytes as little-endian sends them, so that one handle always looks the same. Returns its item, to which
  * its lifetime is added once the stub is read; NULL without a tree. */
-proto_item *ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HANDLE_SIZE]);
+proto_item *ndr_context_handle(buffer_cursor *cursor, int hf, uint8_t handle[NDR_CONTEXT_HANDLE_SIZE]);
 
 /* Reads a [string] wchar_t *, with its three counts, as `hf`. `what`: its name in the tree. Returns it as UTF-8 in the packet's pool. Changes: the
  * report is damaged if it has no terminator. */
-const char *ndr_wide_string(ndr_reader *ndr, int hf, const char *what);
+const char *ndr_wide_string(buffer_cursor *cursor, int hf, const char *what);
 
 /* Reads the counts of a [size_is, length_is] (`varying`) or [size_is] (conformant) array, whose actual count is its max count. `what`: the array's
  * name in the tree. Reports counts that contradict each other. Changes: `array`, for ndr_elements(). */
-void ndr_array_begin(ndr_reader *ndr, bool varying, const char *what, ndr_array *array);
+void ndr_array_begin(buffer_cursor *cursor, bool varying, const char *what, ndr_array *array);
 
 /* Passes over the elements of such an array, of `element_size` bytes. Returns them as a tvbuff of their own. Where the array is longer than the stub
  * it holds what is there, and the next parameter is missing. */
-tvbuff_t *ndr_elements(ndr_reader *ndr, ndr_array *array, uint32_t element_size);
+tvbuff_t *ndr_elements(buffer_cursor *cursor, ndr_array *array, uint32_t element_size);
 
 /* Reads the referent id of a unique pointer. Returns true if it is not null: then `what` follows at once. */
-bool ndr_pointer(ndr_reader *ndr, const char *what);
+bool ndr_pointer(buffer_cursor *cursor, const char *what);
 
 /* --- Garbled stubs: behind a lost packet, and in other known cases, Wireshark hands over as decrypted what is not --- */
 
@@ -61,5 +59,5 @@ bool ndr_pointer(ndr_reader *ndr, const char *what);
  * than the stub; the value of a registry key, which ends with its length. */
 typedef enum { NDR_FIRST_HANDLE, NDR_FIRST_STRING, NDR_FIRST_ARRAY, NDR_FIRST_SIZES, NDR_FIRST_VALUE } ndr_first;
 
-/* Returns true if two numbers of the stub, which begins at `ndr`, are such as no peer sends: of its begin, or the status at a response's end. */
-bool ndr_is_garbled(const ndr_reader *ndr, ndr_first first, bool is_response);
+/* Returns true if two numbers of the stub, which begins at `cursor`, are such as no peer sends: of its begin, or the status at a response's end. */
+bool ndr_is_garbled(const buffer_cursor *cursor, ndr_first first, bool is_response);

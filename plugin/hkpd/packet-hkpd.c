@@ -144,7 +144,7 @@ static void read_request_handle(void *pdu)
     hkpd_pdu *p = pdu;
     hkpd_call *call = p->call;
 
-    ndr_context_handle(&p->pdu.ndr, proto_registrar_get_id_byname("winreg.handle"), call->handle);
+    ndr_context_handle(&p->pdu.cursor, proto_registrar_get_id_byname("winreg.handle"), call->handle);
     rpc_pdu_find_handle(&p->pdu, PERF_HANDLE_HKPD, call->handle);
 }
 
@@ -200,21 +200,20 @@ static void show_performance_key(hkpd_pdu *p)
  * pointer. */
 static const char *read_name(hkpd_pdu *p)
 {
-    ndr_reader *ndr = &p->pdu.ndr;
-    buffer_cursor *cursor = &ndr->cursor;
+    buffer_cursor *cursor = &p->pdu.cursor;
     ndr_array array;
 
-    ndr_align(ndr, ndr->ndr64 ? 8 : 4);
+    ndr_align(cursor, ndr_count_size(cursor));
     cursor_skip(cursor, 4);
     proto_tree_add_item(cursor->tree, proto_registrar_get_id_byname("winreg.winreg_String.name_len"), cursor->tvb,
                         cursor->pos - 4, 2, cursor->encoding);
     proto_tree_add_item(cursor->tree, proto_registrar_get_id_byname("winreg.winreg_String.name_size"), cursor->tvb,
                         cursor->pos - 2, 2, cursor->encoding);
-    if (!ndr_pointer(ndr, "name")) {
+    if (!ndr_pointer(cursor, "name")) {
         return "";
     }
-    ndr_array_begin(ndr, true, "Name", &array);
-    tvbuff_t *tvb = ndr_elements(ndr, &array, 2);
+    ndr_array_begin(cursor, true, "Name", &array);
+    tvbuff_t *tvb = ndr_elements(cursor, &array, 2);
     int size = (int)tvb_captured_length(tvb);
     const char *name = (const char *)tvb_get_string_enc(p->pdu.pool, tvb, 0, size, ENC_UTF_16 | cursor->encoding);
     proto_tree_add_string(array.tree, proto_registrar_get_id_byname("winreg.winreg_QueryValue.value_name"), tvb, 0,
@@ -226,32 +225,32 @@ static const char *read_name(hkpd_pdu *p)
 /* Reads a pointer, called `what` in the tree, and its number, shown as `hf`. Returns 0 for a null pointer. */
 static uint32_t read_pointed_u32(hkpd_pdu *p, const char *what, int hf)
 {
-    return ndr_pointer(&p->pdu.ndr, what) ? ndr_u32(&p->pdu.ndr, hf) : 0;
+    return ndr_pointer(&p->pdu.cursor, what) ? ndr_u32(&p->pdu.cursor, hf) : 0;
 }
 
 /* Reads type, data and sizes. A client's buffer is shown as one item. Reports a response's length that is not the data's. Changes: `value`. */
 static void read_parameters(hkpd_pdu *p)
 {
-    ndr_reader *ndr = &p->pdu.ndr;
+    buffer_cursor *cursor = &p->pdu.cursor;
     value_parameters *value = &p->value;
     ndr_array array;
 
     *value = (value_parameters){.tvb = NULL};
     read_pointed_u32(p, "type", proto_registrar_get_id_byname("winreg.winreg_QueryValue.type"));
-    if (ndr_pointer(ndr, "data")) {
-        ndr_array_begin(ndr, true, "Data", &array);
-        value->tvb = ndr_elements(ndr, &array, 1);
+    if (ndr_pointer(cursor, "data")) {
+        ndr_array_begin(cursor, true, "Data", &array);
+        value->tvb = ndr_elements(cursor, &array, 1);
         value->data_size = tvb_captured_length(value->tvb);
         proto_item_append_text(array.node, ": %s", text_counted(p->pdu.pool, array.actual_count, "byte"));
     }
     if (value->data_size > 0 && p->pdu.is_request) {
-        proto_tree_add_item(ndr->cursor.tree, hf_sent_data, value->tvb, 0, -1, ENC_NA);
+        proto_tree_add_item(cursor->tree, hf_sent_data, value->tvb, 0, -1, ENC_NA);
     }
     value->size = read_pointed_u32(p, "size", proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_size"));
     uint32_t length =
         read_pointed_u32(p, "length", proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_length"));
     if (!p->pdu.is_request && length != value->data_size) {
-        expert_report_add(&p->pdu.report, ndr->cursor.item, EI_LENGTH, "*lpcbLen is %u, but %u bytes of data are there",
+        expert_report_add(&p->pdu.report, cursor->item, EI_LENGTH, "*lpcbLen is %u, but %u bytes of data are there",
                           length, value->data_size);
     }
 }
@@ -278,7 +277,7 @@ static void read_handle_and_status(void *pdu)
 {
     hkpd_pdu *p = pdu;
 
-    ndr_context_handle(&p->pdu.ndr, proto_registrar_get_id_byname("winreg.handle"), p->opened);
+    ndr_context_handle(&p->pdu.cursor, proto_registrar_get_id_byname("winreg.handle"), p->opened);
     rpc_pdu_read_status(&p->pdu, proto_registrar_get_id_byname("winreg.werror"));
 }
 
@@ -339,7 +338,7 @@ static void read_question(void *pdu)
 
     read_request_handle(p);
     if (p->pdu.opnum == WINREG_ENUM_VALUE) {
-        ndr_u32(&p->pdu.ndr, 0); /* number among the key's values */
+        ndr_u32(&p->pdu.cursor, 0); /* number among the key's values */
     }
     const char *name = read_name(p);
     if (p->pdu.opnum == WINREG_QUERY_VALUE && p->pdu.first_time) {
@@ -366,7 +365,7 @@ static void value_request(hkpd_pdu *p)
         }
         rpc_pdu_report_closed_handle(&p->pdu, &p->pdu.report, p->node);
     }
-    is_ours = is_ours || (p->pdu.ndr.ndr64 && p->question.kind != QUESTION_OTHER);
+    is_ours = is_ours || (p->pdu.cursor.is_ndr64 && p->question.kind != QUESTION_OTHER);
     if (is_ours && !p->pdu.is_short && p->pdu.opnum == WINREG_QUERY_VALUE) {
         read_aloud(p, read_question);
     }

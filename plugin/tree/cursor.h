@@ -16,6 +16,7 @@ typedef struct {
     proto_tree *tree; /* NULL: nothing is shown, everything is still read and checked */
     expert_report *report;
     unsigned encoding; /* ENC_LITTLE_ENDIAN or ENC_BIG_ENDIAN */
+    bool is_ndr64;     /* counts and pointers of NDR have 8 bytes, not 4 */
     uint32_t pos;      /* offset of the next byte in the tvb */
     uint32_t end;      /* offset of the first byte beyond the structure */
     proto_item *node;  /* item of the structure being read */
