@@ -335,7 +335,7 @@ static void describe_buffer_size(pcq_pdu *p)
 static const char *format_requested_name(pcq_pdu *p, uint32_t id)
 {
     const metadata_key key = metadata_counter_key(p->call->request.guid, id);
-    metadata_result name = metadata_lookup(p->pdu.server, key, METADATA_ENGLISH);
+    metadata_result name = metadata_lookup(p->pdu.server, key).name;
 
     return text_marked(p->pdu.pool, text_short(p->pdu.pool, metadata_format_name(p->pdu.pool, &key, name.entry)),
                        name.is_assumed);
@@ -562,13 +562,10 @@ static void data_response(pcq_pdu *p)
     counter_response *answer = &p->pdu.answer;
 
     if (tvb) {
-        if (p->succeeded && handle && rpc_pdu_may_learn(&p->pdu)) {
-            state_sample *sample = rpc_pdu_learn_sample(&p->pdu, handle, "", /* is_block */ false, tvb);
-            if (sample) {
-                sample->query = &p->call->seen;
-            }
+        state_sample *sample = rpc_pdu_read_response(&p->pdu, &pcq_value_ops, handle, "", tvb);
+        if (sample) {
+            sample->query = &p->call->seen;
         }
-        rpc_pdu_set_response(&p->pdu, &pcq_value_ops, handle, tvb);
         answer->query = &p->call->seen;
         if (p->pdu.first_time && p->succeeded && handle && tvb_bytes_exist(tvb, 0, PERF_DATA_HEADER_SIZE)) {
             uint32_t blocks = tvb_get_letohl(tvb, 4); /* dwNumCounters */

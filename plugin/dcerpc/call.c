@@ -266,17 +266,43 @@ static bool is_same_sample(const state_sample *sample, tvbuff_t *tvb)
            memcmp(sample->bytes, tvb_get_ptr(tvb, 0, (int)size), size) == 0;
 }
 
-void rpc_pdu_set_response(rpc_pdu *pdu, const value_ops *ops, const state_handle *handle, tvbuff_t *tvb)
+/* Keeps the data of a response as the newest sample of its series, on the first pass. Needs: rpc_pdu_may_learn(). Returns it; NULL: no group is
+ * well-formed, or it has the bytes of the newest. Changes: the call's `sample`; timing. */
+static state_sample *learn_sample(rpc_pdu *pdu, state_handle *handle, const char *question, perf_table *table,
+                                  tvbuff_t *tvb)
+{
+    sample_series *series = sample_series_find_or_create(handle, question);
+
+    if (!perf_table_has_sound_group(table) && !(table->is_sound && table->num_groups == 0)) {
+        return NULL;
+    }
+    if (is_same_sample(series->newest, tvb)) {
+        pdu->call->sample = series->newest;
+        return NULL;
+    }
+    state_sample *sample = sample_keep(series, table, tvb_reported_length(tvb), pdu->pool, pdu->pinfo->num);
+    sample->late = sample_add_response(&series->timing, seconds_since_request(pdu), /* has_data */ true);
+    pdu->call->sample = sample;
+    return sample;
+}
+
+state_sample *rpc_pdu_read_response(rpc_pdu *pdu, const value_ops *ops, state_handle *handle, const char *question,
+                                    tvbuff_t *tvb)
 {
     const rpc_call *call = pdu->call;
+    uint32_t size = tvb_captured_length(tvb);
+    const uint8_t *bytes = size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL;
     bool has_other_bytes = is_repeated(pdu) && !is_same_sample(call->sample, tvb);
-    state_sample *sample = has_other_bytes ? NULL : call->sample;
+    state_sample *sample = has_other_bytes ? NULL : call->sample, *learned = NULL;
     bool is_current = sample && sample->frame == pdu->pinfo->num;
     perf_table *table = sample ? sample_get_table(sample, is_current, pdu->pool) : NULL;
-    uint32_t size = tvb_captured_length(tvb);
-    if (table == NULL) { /* there is no sample, or its bytes were discarded */
-        table = sample_read_table(pdu->pool, ops->is_block, size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL, size,
-                                  tvb_reported_length(tvb));
+    if (table == NULL) { /* there is no sample yet, or its bytes were discarded */
+        table = sample_read_table(pdu->pool, ops->is_block, bytes, size, tvb_reported_length(tvb));
+    }
+    if (handle && pdu->tapped.status == 0 && rpc_pdu_may_learn(pdu)) {
+        learned = learn_sample(pdu, handle, question, table, tvb);
+        sample = call->sample;
+        table = sample && sample->table ? sample->table : table;
     }
     pdu->answer = (counter_response){
         .ops = ops,
@@ -289,6 +315,7 @@ void rpc_pdu_set_response(rpc_pdu *pdu, const value_ops *ops, const state_handle
         .tvb = tvb,
         .table = table,
     };
+    return learned;
 }
 
 void rpc_pdu_set_tap_response(rpc_pdu *pdu, uint32_t counters)
@@ -307,27 +334,6 @@ void rpc_pdu_report_response(rpc_pdu *pdu, const char *failed, const char *part)
         info_add_detail(pdu, "%s", value_tree_format_info(pdu->pinfo->pool, &pdu->answer, failed, part));
         pdu->before_info = ": ";
     }
-}
-
-state_sample *rpc_pdu_learn_sample(rpc_pdu *pdu, state_handle *handle, const char *question, bool is_block,
-                                   tvbuff_t *tvb)
-{
-    uint32_t size = tvb_captured_length(tvb), reported = tvb_reported_length(tvb);
-    const uint8_t *bytes = size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL;
-    perf_table *table = sample_read_table(pdu->pool, is_block, bytes, size, reported);
-    sample_series *series = sample_series_find_or_create(handle, question);
-
-    if (!perf_table_has_sound_group(table) && !(table->is_sound && table->num_groups == 0)) {
-        return NULL;
-    }
-    if (is_same_sample(series->newest, tvb)) {
-        pdu->call->sample = series->newest;
-        return NULL;
-    }
-    state_sample *sample = sample_keep(series, table, reported, pdu->pool, pdu->pinfo->num);
-    sample->late = sample_add_response(&series->timing, seconds_since_request(pdu), /* has_data */ true);
-    pdu->call->sample = sample;
-    return sample;
 }
 
 void rpc_pdu_find_handle(rpc_pdu *pdu, state_handle_kind kind, const uint8_t *bytes)

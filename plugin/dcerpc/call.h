@@ -113,14 +113,11 @@ uint32_t rpc_pdu_read_status(rpc_pdu *pdu, int hf);
 /* Reports a status that is not 0 at the item that was read last, and adds it to the Info column. Changes: the tapped call has failed. */
 void rpc_pdu_report_status(rpc_pdu *pdu, uint32_t status);
 
-/* Keeps the data of a response (`is_block`: PERF_DATA_BLOCK) as the newest sample of its series (`question`: as there). Needs: rpc_pdu_may_learn().
- * Returns it; NULL: no group is well-formed, or it has the bytes of the newest. Changes: the call's `sample`; timing. */
-state_sample *rpc_pdu_learn_sample(rpc_pdu *pdu, state_handle *handle, const char *question, bool is_block,
-                                   tvbuff_t *tvb);
-
-/* Fills `pdu->answer`, from which tree and listeners read the values of `tvb`. `handle`: NULL: not known. Needs: its sample was kept before. A second
- * response with other bytes than its call's sample is malformed. */
-void rpc_pdu_set_response(rpc_pdu *pdu, const value_ops *ops, const state_handle *handle, tvbuff_t *tvb);
+/* Reads the data of a response in `tvb`, and fills `pdu->answer`, from which tree and listeners read the values. `handle`: NULL: not known. A second
+ * response with other bytes than its call's sample is malformed. Returns the new sample, the newest of its series (`question`: as there), if it
+ * succeeded and may be learned from; NULL: no group is well-formed, or it has the bytes of the newest. Changes: the call's `sample`; timing. */
+state_sample *rpc_pdu_read_response(rpc_pdu *pdu, const value_ops *ops, state_handle *handle, const char *question,
+                                    tvbuff_t *tvb);
 
 /* Has listeners get `pdu->answer`, too. `counters`: blocks of PerflibV2, definitions of PERF_DATA_BLOCK; counted if the response is a sample. */
 void rpc_pdu_set_tap_response(rpc_pdu *pdu, uint32_t counters);

@@ -40,7 +40,7 @@ static void hkpd_begin_values(value_stream *stream)
 static void hkpd_look_up_set(value_stream *stream)
 {
     const metadata_key key = metadata_title_key(stream->group->key);
-    metadata_result name = metadata_lookup(stream->response.server, key, METADATA_ENGLISH);
+    metadata_result name = metadata_lookup(stream->response.server, key).name;
 
     stream->set_label = metadata_format_name(stream->pool, &key, name.entry);
     stream->is_set_assumed = name.is_assumed;
@@ -51,8 +51,7 @@ static void hkpd_look_up_set(value_stream *stream)
 static void hkpd_look_up_column(value_stream *stream, value_column *column)
 {
     const perf_column *definition = perf_table_column(stream->now.table, stream->group, stream->at.column);
-    metadata_result name =
-        metadata_lookup(stream->response.server, metadata_title_key(definition->id), METADATA_ENGLISH);
+    metadata_result name = metadata_lookup(stream->response.server, metadata_title_key(definition->id)).name;
 
     if (stream->set_label == NULL) {
         hkpd_look_up_set(stream);

@@ -530,23 +530,15 @@ static void learn_definitions(hkpd_pdu *p, const state_sample *sample)
     }
 }
 
-/* Learns from a response that has a sound object, or no object at all: a sample, types, and which objects are absent. */
-static void hkpd_learn_sample(hkpd_pdu *p, tvbuff_t *tvb)
+/* Learns from a new sample: types, and which objects are absent. */
+static void hkpd_learn_sample(hkpd_pdu *p, const state_sample *sample)
 {
-    const hkpd_question *question = &p->question;
-    state_handle *handle = rpc_pdu_get_handle(&p->pdu);
-    state_sample *sample =
-        handle ? rpc_pdu_learn_sample(&p->pdu, handle, question->text ? question->text : "", /* is_block */ true, tvb)
-               : NULL;
-
-    if (sample == NULL) {
-        return;
-    }
     const perf_table *table = sample->table;
+
     /* Samba's TotalByteLength leaves the header out */
     p->pdu.server->is_no_windows |= perf_table_u32(table, 20) == table->size - perf_table_u32(table, 24);
     learn_definitions(p, sample);
-    if (table->is_sound && question->kind == QUESTION_INDEXES) {
+    if (table->is_sound && p->question.kind == QUESTION_INDEXES) {
         find_absent_objects(p, sample);
     }
 }
@@ -579,11 +571,13 @@ static void read_block_answer(hkpd_pdu *p)
     counter_response *response = &p->pdu.answer;
     bool is_success = p->pdu.tapped.status == STATUS_SUCCESS;
 
-    if (rpc_pdu_may_learn(&p->pdu) && is_success) {
-        hkpd_learn_sample(p, p->value.tvb);
+    const char *question = p->question.text ? p->question.text : "";
+    tvbuff_t *tvb = tree_own_source(p->pdu.pinfo, p->value.tvb, "Performance data");
+    const state_sample *sample =
+        rpc_pdu_read_response(&p->pdu, &hkpd_value_ops, rpc_pdu_get_handle(&p->pdu), question, tvb);
+    if (sample) {
+        hkpd_learn_sample(p, sample);
     }
-    rpc_pdu_set_response(&p->pdu, &hkpd_value_ops, rpc_pdu_get_handle(&p->pdu),
-                         tree_own_source(p->pdu.pinfo, p->value.tvb, "Performance data"));
     learn_system_name(p);
     const perf_table *table = response->table;
     value_tree_show(p->node, &p->pdu.report, response, &hkpd_tree_ops);

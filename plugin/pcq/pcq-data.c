@@ -58,7 +58,7 @@ const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, c
     }
     const char *name = value_tree_add_name(cursor, hf_pcq_counter_name, server, key);
     if (with_type) {
-        type = metadata_lookup(server, key, METADATA_COUNTER);
+        type = metadata_lookup(server, key).type;
     }
     if (type.entry) {
         proto_item *item =

@@ -148,18 +148,16 @@ static void pcq_look_up_set(value_stream *stream)
 
     if (identifier) {
         const metadata_key key = metadata_counter_key(identifier->guid, PERF_NO_ID);
-        metadata_result name = metadata_lookup(stream->response.server, key, METADATA_ENGLISH);
-        metadata_result kind = metadata_lookup(stream->response.server, key, METADATA_COUNTERSET);
-        stream->set_label = metadata_format_name(stream->pool, &key, name.entry);
-        stream->is_set_assumed = name.is_assumed;
-        stream->is_single = kind.entry && kind.entry->instance_type == 0;
+        metadata_known set = metadata_lookup(stream->response.server, key);
+        stream->set_label = metadata_format_name(stream->pool, &key, set.name.entry);
+        stream->is_set_assumed = set.name.is_assumed;
+        stream->is_single = set.type.entry && set.type.entry->instance_type == 0;
     }
 }
 
 /* Sets id, type and name of the counter that the stream is at, or why there is no result: value_ops.look_up_column. */
 static void pcq_look_up_column(value_stream *stream, value_column *column)
 {
-    const state_server *server = stream->response.server;
     const perf_group *group = stream->group;
     uint32_t id = group->columns > 0 ? perf_table_column(stream->now.table, group, stream->at.column)->id : PERF_NO_ID;
 
@@ -169,18 +167,18 @@ static void pcq_look_up_column(value_stream *stream, value_column *column)
         return;
     }
     const metadata_key key = metadata_counter_key(stream->identifier->guid, column->id);
-    metadata_result named = metadata_lookup(server, key, METADATA_ENGLISH);
-    metadata_result known = metadata_lookup(server, key, METADATA_COUNTER);
+    metadata_known known = metadata_lookup(stream->response.server, key);
     column->none = PERF_NO_RESULT_TYPE_NOT_LEARNED;
-    if (known.entry) {
-        column->info = &known.entry->counter;
-        column->type = known.entry->type;
+    if (known.type.entry && column->id != PERF_NO_ID) {
+        column->info = &known.type.entry->counter;
+        column->type = known.type.entry->type;
         column->none = column->type ? PERF_NO_RESULT_OK : PERF_NO_RESULT_UNKNOWN_TYPE;
         column->is_text = column->type && column->type->kind == PERF_KIND_TEXT;
     }
-    column->label = named.entry && column->id != PERF_NO_ID ? named.entry->name : NULL;
+    column->label = known.name.entry && column->id != PERF_NO_ID ? known.name.entry->name : NULL;
     value_stream_set(stream); /* is_set_assumed */
-    column->assumed = known.is_assumed || named.is_assumed || stream->is_set_assumed ? ASSUMED_NAME : ASSUMED_NONE;
+    column->assumed =
+        known.type.is_assumed || known.name.is_assumed || stream->is_set_assumed ? ASSUMED_NAME : ASSUMED_NONE;
 }
 
 const char *pcq_instance_name(const value_stream *stream, uint32_t row, unsigned most)

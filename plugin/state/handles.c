@@ -53,6 +53,7 @@ state_handle *handle_open(state_handle_kind kind, state_server *server, const ui
 
     *handle = (state_handle){.kind = kind, .server = server, .opened_frame = frame, .machine = machine};
     memcpy(handle->bytes, bytes, sizeof handle->bytes);
+    handle->series = wmem_map_new(wmem_file_scope(), wmem_str_hash, g_str_equal);
     handle_note_name(handle, machine);
     wmem_map_remove(handles, handle);
     wmem_map_insert(handles, handle, handle);

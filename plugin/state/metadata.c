@@ -199,28 +199,39 @@ static bool is_shared_title(const state_server *server, const metadata_key *key,
     return is_shared && (known == NULL || strcmp(known->entry.name, title->name) != 0);
 }
 
-metadata_result metadata_lookup(const state_server *server, metadata_key key, metadata_kind kind)
+/* Returns what a slot says of a server's key, NULL: nothing. `renumbered_in`: of a name, as the server's subject has it. */
+static metadata_result describe_slot(const state_server *server, const metadata_key *key, const metadata_slot *slot,
+                                     uint32_t renumbered_in)
 {
-    const metadata_subject *subject = find_subject(server, &key);
-    const metadata_slot *slot = get_slot(subject, kind);
-
-    if (slot == NULL) {
-        slot = get_slot(find_subject(&any_server, &key), kind);
-    }
-    if (slot == NULL && !(server->is_no_windows && metadata_key_is_title(&key))) {
-        slot = get_slot(find_subject(&builtin_list, &key), kind);
-    }
     if (slot == NULL) {
         return (metadata_result){.entry = NULL};
     }
-    bool may_be_renumbered = slot->disputed_in == 0 && is_name(kind) && subject;
-    uint32_t disputed_in = may_be_renumbered ? subject->renumbered_in : slot->disputed_in;
+    uint32_t disputed_in = slot->disputed_in != 0 ? slot->disputed_in : renumbered_in;
     return (metadata_result){.entry = &slot->entry,
                              .source = slot->source,
                              .frame = slot->frame,
                              .disputed_in = disputed_in,
                              .is_assumed = slot->entry.is_assumed || disputed_in != 0 ||
-                                           is_shared_title(server, &key, &slot->entry)};
+                                           is_shared_title(server, key, &slot->entry)};
+}
+
+metadata_known metadata_lookup(const state_server *server, metadata_key key)
+{
+    const state_server *const owners[] = {server, &any_server, &builtin_list};
+    bool is_title = metadata_key_is_title(&key);
+    unsigned num_owners = is_title && server->is_no_windows ? 2 : 3;
+    metadata_kind kind = key.id == PERF_NO_ID ? METADATA_COUNTERSET : METADATA_COUNTER;
+    const metadata_slot *name = NULL, *type = NULL;
+    uint32_t renumbered_in = 0;
+
+    for (unsigned i = 0; i < num_owners && (name == NULL || (type == NULL && !is_title)); i++) {
+        const metadata_subject *subject = find_subject(owners[i], &key);
+        renumbered_in = i == 0 && subject ? subject->renumbered_in : renumbered_in;
+        name = name ? name : get_slot(subject, METADATA_ENGLISH);
+        type = type ? type : get_slot(subject, kind);
+    }
+    return (metadata_known){.name = describe_slot(server, &key, name, renumbered_in),
+                            .type = describe_slot(server, &key, type, 0)};
 }
 
 bool metadata_title_is(const state_server *server, uint32_t title_index, const char *english)
@@ -256,7 +267,7 @@ const char *metadata_format_name(wmem_allocator_t *pool, const metadata_key *key
 
 const char *metadata_label(wmem_allocator_t *pool, const state_server *server, metadata_key key)
 {
-    return metadata_format_name(pool, &key, metadata_lookup(server, key, METADATA_ENGLISH).entry);
+    return metadata_format_name(pool, &key, metadata_lookup(server, key).name.entry);
 }
 
 /* --- Everything that was sent ------------------------------------------------------------------------------------- */
@@ -292,7 +303,7 @@ unsigned metadata_foreach(metadata_visitor visit, void *user)
             if (slot == NULL || slot->source != METADATA_SENT) {
                 continue;
             }
-            if (metadata_lookup(server, *key, kind).is_assumed) {
+            if (describe_slot(server, key, slot, is_name(kind) ? subject->renumbered_in : 0).is_assumed) {
                 assumed++;
             } else {
                 visit(server->text, key, kind, &slot->entry, user);

@@ -55,6 +55,11 @@ typedef struct {
     bool is_assumed;      /* the entry is, or it is disputed, or a title of an address that several computers share */
 } metadata_result;
 
+typedef struct {
+    metadata_result name; /* in English, or else in another language */
+    metadata_result type; /* of a counter; of a counterset its kind of instances */
+} metadata_known;
+
 /* Stores what the server sent. Needs: a response that may be learned from. `frame`: the response's. Changes: an entry that was sent first stays, and
  * is disputed if this one differs. Other languages than the first are ignored; a name in an unknown one disputes nothing and gives way to a known
  * one, and so does an assumed entry. */
@@ -71,9 +76,8 @@ void metadata_learn_definition(state_server *server, uint32_t object, uint32_t c
 void metadata_add_from_file(metadata_source source, const char *server, metadata_key key, metadata_kind kind,
                             const metadata_entry *entry);
 
-/* Returns the best that is known, from these sources in turn: server, names file, built-in list. Of METADATA_ENGLISH an English name comes before
- * another one of the same source. */
-metadata_result metadata_lookup(const state_server *server, metadata_key key, metadata_kind kind);
+/* Returns the best that is known, from these sources in turn: server, names file for its address, names file for any, built-in list. */
+metadata_known metadata_lookup(const state_server *server, metadata_key key);
 
 /* Returns true unless the server shows that a title index stands for something else: it sent another English title, a disputed or assumed one,
  * or, if none for this index, is no Windows. Needs: `english` is what Windows calls that index. */

@@ -224,19 +224,13 @@ const late_sample *sample_add_response(timing_series *series, double seconds, bo
 
 sample_series *sample_series_find_or_create(state_handle *handle, const char *question)
 {
-    char *key = g_strstrip(g_ascii_strdown(question, -1));
+    sample_series *series = wmem_map_lookup(handle->series, question);
 
-    if (handle->series == NULL) {
-        handle->series = wmem_map_new(wmem_file_scope(), wmem_str_hash, g_str_equal);
-    }
-    sample_series *series = wmem_map_lookup(handle->series, key);
     if (series == NULL) {
         series = wmem_new0(wmem_file_scope(), sample_series);
         series->handle = handle;
-        series->question = wmem_strdup(wmem_file_scope(), key);
-        wmem_map_insert(handle->series, series->question, series);
+        wmem_map_insert(handle->series, wmem_strdup(wmem_file_scope(), question), series);
     }
-    g_free(key);
     return series;
 }
 

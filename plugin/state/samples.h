@@ -22,7 +22,6 @@ typedef struct {
 /* Responses to one question of one handle. Created on the first pass; ends with the file. */
 struct sample_series {
     state_handle *handle;
-    const char *question;     /* "" in PerflibV2; else the value's name */
     state_sample *newest;     /* NULL before the first; first pass only */
     timing_series timing;     /* first pass only */
     const uint8_t *first_row; /* name of the first instance in its first sample, for the Info column; NULL: none */
@@ -43,7 +42,7 @@ struct state_sample {
     const late_sample *late; /* NULL: in time */
 };
 
-/* Returns the series of a question. For the first pass. Changes: creates it. */
+/* Returns the series of a question: "" in PerflibV2; else the value's name, in small letters. For the first pass. Changes: creates it. */
 sample_series *sample_series_find_or_create(state_handle *handle, const char *question);
 
 /* Keeps a copy of the response's bytes as the newest sample of the series, and its table. For the first pass. Needs: `table` is

@@ -530,16 +530,16 @@ char *value_format_identifier_path(wmem_allocator_t *pool, const state_server *s
                                    const perf_identifier *identifier, bool *is_assumed)
 {
     metadata_key key = metadata_counter_key(identifier->guid, PERF_NO_ID);
-    metadata_result set = metadata_lookup(server, key, METADATA_ENGLISH), counter = {0};
-    metadata_result kind = metadata_lookup(server, key, METADATA_COUNTERSET);
-    bool is_single = kind.entry && kind.entry->instance_type == 0;
-    const char *set_label = metadata_format_name(pool, &key, set.entry), *label = "*";
+    metadata_known set = metadata_lookup(server, key);
+    bool is_single = set.type.entry && set.type.entry->instance_type == 0;
+    const char *set_label = metadata_format_name(pool, &key, set.name.entry), *label = "*";
 
+    *is_assumed = set.name.is_assumed;
     if (identifier->counter_id != PERF_NO_ID) {
         key.id = identifier->counter_id;
-        counter = metadata_lookup(server, key, METADATA_ENGLISH);
+        metadata_result counter = metadata_lookup(server, key).name;
         label = metadata_format_name(pool, &key, counter.entry);
+        *is_assumed |= counter.is_assumed;
     }
-    *is_assumed = set.is_assumed || counter.is_assumed;
     return value_join_path(pool, computer, set_label, is_single ? NULL : identifier->instance, label);
 }
