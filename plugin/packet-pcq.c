@@ -482,7 +482,7 @@ static void begin_query_use(pcq_pdu *p)
     if (call->handle && p->pdu.first_time) {
         p->call->asked = query_see_request(call->handle, call->request_frame, call->connection->unread_change);
     }
-    rpc_pdu_report_closed_handle(&p->pdu, &p->pdu.report, p->handle_item);
+    rpc_pdu_report_closed_handle(&p->pdu, p->handle_item);
 }
 
 /* Returns the handle that a response is about, NULL: not known. Changes: confirms it, if the server sent its data or their size; behind a closed
@@ -575,7 +575,8 @@ static void data_response(pcq_pdu *p)
         value_tree_show(p->buffer_tree, &p->pdu.report, answer, &pcq_tree_ops);
         uint32_t failed = answer->table->failed;
         if (p->succeeded) {
-            rpc_pdu_set_tap_response(&p->pdu, answer->table->num_groups);
+            p->pdu.tapped.answer = answer;
+            p->pdu.tapped.counters = answer->table->num_groups;
             p->pdu.tapped.failed = failed;
         }
         rpc_pdu_report_response(&p->pdu, p->pdu.has_column && failed > 0 ? format_failures(p, failed) : NULL, "block");
@@ -732,7 +733,7 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
     rpc_pdu_read_stub(&p.pdu, /* is_aloud */ true);
     ndr_first request_begin = p.operation->parameters[0] == 'W' ? NDR_FIRST_STRING : NDR_FIRST_HANDLE;
     proto_item *item = proto_tree_get_parent(tree);
-    rpc_pdu_report_duplicate(&p.pdu, &p.pdu.report, item);
+    rpc_pdu_report_duplicate(&p.pdu, item);
     if (!p.pdu.is_request && !p.pdu.call->request_read) {
         expert_report_add(&p.pdu.report, item, EI_REQUEST_MISSING,
                           "The request was not captured whole, or not decrypted: what depends on it stays undecoded");
@@ -848,5 +849,5 @@ void proto_reg_handoff_pcq(void)
     static const rpc_operation flags[] = {PCQ_OPERATIONS(FLAGS_ROW){0}};
 
     dcerpc_init_uuid(proto_pcq, ett_pcq, &uuid_perflibv2, PERFLIBV2_VERSION, dcerpc_table, hf_opnum);
-    rpc_watch(RPC_PERFLIB, &(rpc_watched_interface){&uuid_perflibv2, is_pcq_watched, flags});
+    rpc_watch_interface(RPC_PERFLIB, &(rpc_watched_interface){&uuid_perflibv2, is_pcq_watched, flags});
 }

@@ -318,13 +318,6 @@ state_sample *rpc_pdu_read_response(rpc_pdu *pdu, const value_ops *ops, state_ha
     return learned;
 }
 
-void rpc_pdu_set_tap_response(rpc_pdu *pdu, uint32_t counters)
-{
-    pdu->tapped.answer = &pdu->answer;
-    pdu->tapped.has_counters = pdu->answer.sample != NULL;
-    pdu->tapped.counters = counters;
-}
-
 void rpc_pdu_report_response(rpc_pdu *pdu, const char *failed, const char *part)
 {
     const state_sample *sample = pdu->answer.sample;
@@ -349,10 +342,10 @@ state_handle *rpc_pdu_get_handle(const rpc_pdu *pdu)
     return !pdu->is_request && pdu->call->answering ? pdu->call->answering : pdu->call->handle;
 }
 
-void rpc_pdu_report_closed_handle(const rpc_pdu *pdu, expert_report *report, proto_item *item)
+void rpc_pdu_report_closed_handle(rpc_pdu *pdu, proto_item *item)
 {
     if (pdu->call->was_closed) {
-        expert_report_add(report, item, EI_HANDLE_CLOSED, "Handle used after it was closed in frame %u",
+        expert_report_add(&pdu->report, item, EI_HANDLE_CLOSED, "Handle used after it was closed in frame %u",
                           pdu->call->handle->closed_frame);
     }
 }
@@ -394,10 +387,10 @@ void rpc_pdu_show_handle_number(rpc_pdu *pdu, proto_tree *tree, const state_hand
     }
 }
 
-void rpc_pdu_report_duplicate(const rpc_pdu *pdu, expert_report *report, proto_item *item)
+void rpc_pdu_report_duplicate(rpc_pdu *pdu, proto_item *item)
 {
     if (is_repeated(pdu)) {
-        expert_report_add(report, item, EI_SECOND_RESPONSE, "Duplicate response (first response in frame %u)",
+        expert_report_add(&pdu->report, item, EI_SECOND_RESPONSE, "Duplicate response (first response in frame %u)",
                           pdu->call->response_frame);
     }
 }
@@ -436,6 +429,7 @@ void rpc_pdu_tap(rpc_pdu *pdu, const state_handle *handle)
     tapped->is_response = !pdu->is_request;
     tapped->is_repeated = is_repeated(pdu);
     tapped->is_damaged |= pdu->report.damaged;
+    tapped->has_counters |= tapped->answer && tapped->answer->sample;
     tapped->request_frame = pdu->di->call_data->req_frame;
     tapped->seconds = seconds_since_request(pdu);
     tapped->server = pdu->server;

@@ -119,9 +119,6 @@ void rpc_pdu_report_status(rpc_pdu *pdu, uint32_t status);
 state_sample *rpc_pdu_read_response(rpc_pdu *pdu, const value_ops *ops, state_handle *handle, const char *question,
                                     tvbuff_t *tvb);
 
-/* Has listeners get `pdu->answer`, too. `counters`: blocks of PerflibV2, definitions of PERF_DATA_BLOCK; counted if the response is a sample. */
-void rpc_pdu_set_tap_response(rpc_pdu *pdu, uint32_t counters);
-
 /* Reports a late sample, and adds the values to the Info column. `failed`, `part`: as value_tree_format_info() has them. */
 void rpc_pdu_report_response(rpc_pdu *pdu, const char *failed, const char *part);
 
@@ -135,7 +132,7 @@ void rpc_pdu_find_handle(rpc_pdu *pdu, state_handle_kind kind, const uint8_t *by
 state_handle *rpc_pdu_get_handle(const rpc_pdu *pdu);
 
 /* Reports at `item` that the request uses a handle which was closed before, if it does. */
-void rpc_pdu_report_closed_handle(const rpc_pdu *pdu, expert_report *report, proto_item *item);
+void rpc_pdu_report_closed_handle(rpc_pdu *pdu, proto_item *item);
 
 /* Closes the handle of the request if the response has status 0 and may be learned from. Changes: its `closed_frame`, the request's, and number. */
 void rpc_pdu_close_handle(const rpc_pdu *pdu);
@@ -147,7 +144,7 @@ proto_tree *rpc_pdu_show_handle_lifetime(rpc_pdu *pdu, proto_item *item, const s
 void rpc_pdu_show_handle_number(rpc_pdu *pdu, proto_tree *tree, const state_handle *handle);
 
 /* Reports at `item` that the PDU is a second response to its call, if it is. */
-void rpc_pdu_report_duplicate(const rpc_pdu *pdu, expert_report *report, proto_item *item);
+void rpc_pdu_report_duplicate(rpc_pdu *pdu, proto_item *item);
 
 /* Shows and reports 4 bytes (NDR64: 8) or more behind the last parameter; fewer are padding. Changes: the report is
  * damaged, so nothing is learned of the PDU. */

@@ -472,10 +472,10 @@ static rpc_connection *add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const 
 static int hf_operation, hf_size;
 static int ett_sealed = -1;
 
-/* Shows what seals a PDU, and by the key that was given why it is not opened. Returns its item, NULL: none. Wireshark has shown protocol and
- * operation of a frame's only PDU, if it is the only fragment. `any`: others stand before it. */
-static proto_item *show_sealed_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at,
-                                   const rpc_header *header, const kept_pdu *pdu, given_key given, bool *any)
+/* Shows what seals a PDU, by the key that was given why it is not opened, and whether it is late. Wireshark has shown protocol and operation of a
+ * frame's only PDU, if it is the only fragment. `any`: others stand before it. */
+static void show_sealed_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
+                            const kept_pdu *pdu, given_key given, bool *any)
 {
     const rpc_operation *operation = pdu->operation;
     uint32_t size = pdu->tapped.sealed.size;
@@ -501,7 +501,7 @@ static proto_item *show_sealed_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree
     }
     expert_report report = {.pinfo = pinfo, .expert = &perflib->expert};
     expert_report_add(&report, item, pdu->lock->given[given].finding, "%s", pdu->lock->given[given].why);
-    return item;
+    rpc_report_late(&report, item, pdu->late);
 }
 
 /* Shows a fault, which DCE/RPC hands to no operation. */
@@ -525,7 +525,6 @@ static void show_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int 
 static void show_unread_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
                             const kept_pdu *pdu, bool *any)
 {
-    proto_item *item = tree ? tree->last_child : NULL;
     call_tap_data tapped = pdu->tapped;
 
     if (tapped.is_fault) {
@@ -533,13 +532,11 @@ static void show_unread_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
     } else if (pdu->lock) {
         given_key given = find_given_key(pdu->lock);
         tapped.unread = pdu->lock->given[given].why;
-        item = is_of_any_key(tapped.is_hkpd, pdu->operation)
-                   ? NULL
-                   : show_sealed_pdu(tvb, pinfo, tree, at, header, pdu, given, any);
+        if (!is_of_any_key(tapped.is_hkpd, pdu->operation)) {
+            show_sealed_pdu(tvb, pinfo, tree, at, header, pdu, given, any);
+        }
     }
     call_tap_queue(pinfo, &tapped);
-    expert_report report = {.pinfo = pinfo, .expert = &perflib->expert};
-    rpc_report_late(&report, item, pdu->late);
 }
 
 /* --- Wireshark's heuristics --------------------------------------------------------------------------------------- */
@@ -624,9 +621,9 @@ static void install_watch(const char *name, heur_dissector_t *stock, heur_dissec
 
 /* --- Registration ------------------------------------------------------------------------------------------------ */
 
-void rpc_watch(rpc_interface interface, const rpc_watched_interface *watched)
+/* Wraps the heuristics of Wireshark, which are there once all protocols are. */
+static void install_watches(void)
 {
-    rpc_watch_interface(interface, watched);
     WATCHED(INSTALL)
 }
 
@@ -642,6 +639,7 @@ void rpc_transport_register(const rpc_protocol *protocol)
 
     proto_register_field_array(protocol->proto, fields, array_length(fields));
     proto_register_subtree_array(ett, array_length(ett));
+    register_init_routine(install_watches);
     perflib = protocol;
     kept_pdus = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), hash_pdu, is_equal_pdu);
 }

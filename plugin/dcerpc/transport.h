@@ -12,10 +12,6 @@
 
 #include "dcerpc/call.h"
 
-/* Registers the fields of sealed calls under PerflibV2's protocol. Needs: a registered protocol,
- * which lives as long as the program. Changes: keeps it, to show sealed calls and faults of both
- * protocols. */
+/* Registers the fields of sealed calls under PerflibV2's protocol. Needs: a registered protocol, which lives as long as the program. Changes: keeps it,
+ * to show sealed calls and faults of both protocols; from the first capture on, Wireshark's heuristics are wrapped. */
 void rpc_transport_register(const rpc_protocol *protocol);
-
-/* Registers an interface whose calls are followed, sealed ones too. Changes: wraps Wireshark's heuristics, the first time. */
-void rpc_watch(rpc_interface interface, const rpc_watched_interface *watched);

@@ -171,7 +171,7 @@ static void show_node(hkpd_pdu *p)
     if (p->node == NULL) {
         proto_item *item = proto_tree_add_item(proto_tree_get_root(p->pdu.tree), proto_hkpd, p->pdu.tvb, 0, -1, ENC_NA);
         p->node = proto_item_add_subtree(item, ett_hkpd);
-        rpc_pdu_report_duplicate(&p->pdu, &p->pdu.report, item);
+        rpc_pdu_report_duplicate(&p->pdu, item);
     }
 }
 
@@ -363,7 +363,7 @@ static void value_request(hkpd_pdu *p)
         if (p->call->room > 0) {
             info_add_subject(&p->pdu, "buffer size: %s", text_counted(p->pdu.pool, p->call->room, "byte"));
         }
-        rpc_pdu_report_closed_handle(&p->pdu, &p->pdu.report, p->node);
+        rpc_pdu_report_closed_handle(&p->pdu, p->node);
     }
     is_ours = is_ours || (p->pdu.cursor.is_ndr64 && p->question.kind != QUESTION_OTHER);
     if (is_ours && !p->pdu.is_short && p->pdu.opnum == WINREG_QUERY_VALUE) {
@@ -592,7 +592,8 @@ static void read_block_answer(hkpd_pdu *p)
     /* MetadataGlobal, for instance, only describes */
     bool has_values = table->num_faults > 0 || table->values > 0 || table->num_groups == 0;
     if (is_success && has_values) {
-        rpc_pdu_set_tap_response(&p->pdu, table->num_columns);
+        p->pdu.tapped.answer = response;
+        p->pdu.tapped.counters = table->num_columns;
         for (uint32_t i = 0; i < table->num_faults; i++) { /* other faults damage the report */
             p->pdu.tapped.is_damaged |= table->faults[i].kind == PERF_FAULT_OFFSET;
         }

@@ -11,14 +11,7 @@
 #include "perf/bytes.h"
 
 /* A kind that nobody looks up, of a key that metadata_learn_definition() makes. */
-enum { DEFINITION = NUM_METADATA_KINDS, NUM_SLOTS };
-
-typedef struct {
-    metadata_entry entry;
-    metadata_source source;
-    uint32_t frame;       /* response that sent it first; 0: no server sent it */
-    uint32_t disputed_in; /* first response that sent otherwise; 0: none */
-} metadata_slot;
+enum { DEFINITION = NUM_METADATA_KINDS, NUM_ENTRIES };
 
 typedef struct {
     const state_server *server; /* whose it is, &any_server and &builtin_list too */
@@ -29,7 +22,7 @@ typedef struct {
 typedef struct {
     subject_key key;
     uint32_t renumbered_in; /* of a title: frame in which its counter has another type than before; 0: none */
-    metadata_slot *slots[NUM_SLOTS];
+    metadata_entry *entries[NUM_ENTRIES];
 } metadata_subject;
 
 /* Stand for a server: lines of a names file that are about any, and the built-in list. */
@@ -72,27 +65,29 @@ static metadata_subject *find_or_create_subject(const state_server *server, cons
     return subject;
 }
 
-/* Fills the slot of a kind with a copy of an entry, undisputed. `frame`: the response's, 0: no server sent it. */
-static void set_slot(metadata_subject *subject, unsigned kind, const metadata_entry *entry, metadata_source source,
-                     uint32_t frame)
+/* Stores a copy of an entry, undisputed, in place of an older one. `frame`: the response's, 0: no server sent it. */
+static void set_entry(metadata_subject *subject, unsigned kind, const metadata_entry *entry, metadata_source source,
+                      uint32_t frame)
 {
-    metadata_slot **slot = &subject->slots[kind];
     wmem_allocator_t *scope = source == METADATA_BUILTIN ? wmem_epan_scope() : wmem_file_scope();
+    metadata_entry *stored = subject->entries[kind] ? subject->entries[kind] : wmem_new(scope, metadata_entry);
 
-    *slot = *slot ? *slot : wmem_new(scope, metadata_slot);
-    **slot = (metadata_slot){*entry, source, frame, 0};
-    (*slot)->entry.name = entry->name ? wmem_strdup(scope, entry->name) : NULL;
-    (*slot)->entry.type = kind == METADATA_COUNTER ? perf_counter_type_find(entry->counter.type) : NULL;
+    *stored = *entry;
+    stored->name = entry->name ? wmem_strdup(scope, entry->name) : NULL;
+    stored->type = kind == METADATA_COUNTER ? perf_counter_type_find(entry->counter.type) : NULL;
+    stored->source = source;
+    stored->frame = frame;
+    subject->entries[kind] = stored;
 }
 
-/* Returns the slot of a subject, NULL: none. What a server sent comes before a names file's; of METADATA_ENGLISH a name in English before one in
+/* Returns the entry of a subject, NULL: none. What a server sent comes before a names file's; of METADATA_ENGLISH a name in English before one in
  * another language. */
-static const metadata_slot *get_slot(const metadata_subject *subject, metadata_kind kind)
+static const metadata_entry *get_entry(const metadata_subject *subject, metadata_kind kind)
 {
-    const metadata_slot *slot = subject ? subject->slots[kind] : NULL;
-    const metadata_slot *local = subject && kind == METADATA_ENGLISH ? subject->slots[METADATA_LOCAL] : NULL;
+    const metadata_entry *entry = subject ? subject->entries[kind] : NULL;
+    const metadata_entry *local = subject && kind == METADATA_ENGLISH ? subject->entries[METADATA_LOCAL] : NULL;
 
-    return local && (slot == NULL || local->source < slot->source) ? local : slot;
+    return local && (entry == NULL || local->source < entry->source) ? local : entry;
 }
 
 metadata_key metadata_counter_key(const uint8_t *guid, uint32_t id)
@@ -116,11 +111,6 @@ bool metadata_key_is_title(const metadata_key *key)
     return memcmp(key->guid, no_guid, sizeof no_guid) == 0;
 }
 
-static bool is_name(unsigned kind)
-{
-    return kind == METADATA_ENGLISH || kind == METADATA_LOCAL;
-}
-
 /* --- Learning --------------------------------------------------------------------------------------------------- */
 
 /* True if two entries of one kind say the same, whatever their language. Members that a kind does not have are zeros. */
@@ -130,25 +120,25 @@ static bool is_same_entry(const metadata_entry *a, const metadata_entry *b)
                    : memcmp(&a->counter, &b->counter, sizeof a->counter) == 0 && a->instance_type == b->instance_type;
 }
 
-/* Stores an entry that a server sent, by the rules of metadata_learn(). Returns true if it makes its slot disputed. */
+/* Stores an entry that a server sent, by the rules of metadata_learn(). Returns true if it makes the stored one disputed. */
 static bool store_entry(state_server *server, const metadata_key *key, unsigned kind, const metadata_entry *entry,
                         uint32_t frame)
 {
     metadata_subject *subject = find_or_create_subject(server, key);
-    metadata_slot *slot = subject->slots[kind];
-    bool gives_way = slot && (slot->source != METADATA_SENT ||
-                              (kind == METADATA_LOCAL && slot->entry.lcid == 0 && entry->lcid != 0) ||
-                              (slot->entry.is_assumed && !entry->is_assumed));
+    metadata_entry *stored = subject->entries[kind];
+    bool gives_way = stored && (stored->source != METADATA_SENT ||
+                                (kind == METADATA_LOCAL && stored->lcid == 0 && entry->lcid != 0) ||
+                                (stored->is_assumed && !entry->is_assumed));
 
-    if (slot == NULL || gives_way) {
-        set_slot(subject, kind, entry, METADATA_SENT, frame);
+    if (stored == NULL || gives_way) {
+        set_entry(subject, kind, entry, METADATA_SENT, frame);
         return false;
     }
-    bool is_comparable = kind != METADATA_LOCAL || (entry->lcid != 0 && entry->lcid == slot->entry.lcid);
-    if (!is_comparable || entry->is_assumed || slot->disputed_in != 0 || is_same_entry(&slot->entry, entry)) {
+    bool is_comparable = kind != METADATA_LOCAL || (entry->lcid != 0 && entry->lcid == stored->lcid);
+    if (!is_comparable || entry->is_assumed || stored->disputed_in != 0 || is_same_entry(stored, entry)) {
         return false;
     }
-    slot->disputed_in = frame;
+    stored->disputed_in = frame;
     return true;
 }
 
@@ -156,10 +146,10 @@ void metadata_learn(state_server *server, metadata_key key, metadata_kind kind, 
                     uint32_t frame)
 {
     bool is_title = kind == METADATA_ENGLISH && metadata_key_is_title(&key) && !entry->is_assumed;
-    const metadata_slot *known = is_title ? get_slot(find_subject(&builtin_list, &key), kind) : NULL;
+    const metadata_entry *known = is_title ? get_entry(find_subject(&builtin_list, &key), kind) : NULL;
 
-    ws_assert(kind < NUM_METADATA_KINDS && (entry->name != NULL) == is_name(kind) && frame != 0);
-    server->is_no_windows |= known && strcmp(known->entry.name, entry->name) != 0;
+    ws_assert(kind < NUM_METADATA_KINDS && (entry->name != NULL) == (kind <= METADATA_LOCAL) && frame != 0);
+    server->is_no_windows |= known && strcmp(known->name, entry->name) != 0;
     store_entry(server, &key, kind, entry, frame);
 }
 
@@ -185,7 +175,7 @@ void metadata_add_from_file(metadata_source source, const char *server, metadata
                                 : server && strcmp(server, any_server.text) != 0 ? server_find_or_create(server)
                                                                                  : &any_server;
 
-    set_slot(find_or_create_subject(owner, &key), kind, entry, source, 0);
+    set_entry(find_or_create_subject(owner, &key), kind, entry, source, 0);
 }
 
 /* --- Looking up -------------------------------------------------------------------------------------------------- */
@@ -194,25 +184,21 @@ void metadata_add_from_file(metadata_source source, const char *server, metadata
 static bool is_shared_title(const state_server *server, const metadata_key *key, const metadata_entry *title)
 {
     bool is_shared = server->is_shared && metadata_key_is_title(key) && title->name;
-    const metadata_slot *known = is_shared ? get_slot(find_subject(&builtin_list, key), METADATA_ENGLISH) : NULL;
+    const metadata_entry *known = is_shared ? get_entry(find_subject(&builtin_list, key), METADATA_ENGLISH) : NULL;
 
-    return is_shared && (known == NULL || strcmp(known->entry.name, title->name) != 0);
+    return is_shared && (known == NULL || strcmp(known->name, title->name) != 0);
 }
 
-/* Returns what a slot says of a server's key, NULL: nothing. `renumbered_in`: of a name, as the server's subject has it. */
-static metadata_result describe_slot(const state_server *server, const metadata_key *key, const metadata_slot *slot,
-                                     uint32_t renumbered_in)
+/* Returns a server's entry (NULL: none) as it is known. `renumbered_in`: of its subject. */
+static metadata_result judge_entry(const state_server *server, const metadata_key *key, const metadata_entry *entry,
+                                   uint32_t renumbered_in)
 {
-    if (slot == NULL) {
+    if (entry == NULL) {
         return (metadata_result){.entry = NULL};
     }
-    uint32_t disputed_in = slot->disputed_in != 0 ? slot->disputed_in : renumbered_in;
-    return (metadata_result){.entry = &slot->entry,
-                             .source = slot->source,
-                             .frame = slot->frame,
-                             .disputed_in = disputed_in,
-                             .is_assumed = slot->entry.is_assumed || disputed_in != 0 ||
-                                           is_shared_title(server, key, &slot->entry)};
+    uint32_t disputed_in = entry->disputed_in != 0 ? entry->disputed_in : renumbered_in;
+    bool is_assumed = entry->is_assumed || disputed_in != 0 || is_shared_title(server, key, entry);
+    return (metadata_result){entry, disputed_in, is_assumed};
 }
 
 metadata_known metadata_lookup(const state_server *server, metadata_key key)
@@ -221,29 +207,29 @@ metadata_known metadata_lookup(const state_server *server, metadata_key key)
     bool is_title = metadata_key_is_title(&key);
     unsigned num_owners = is_title && server->is_no_windows ? 2 : 3;
     metadata_kind kind = key.id == PERF_NO_ID ? METADATA_COUNTERSET : METADATA_COUNTER;
-    const metadata_slot *name = NULL, *type = NULL;
+    const metadata_entry *name = NULL, *type = NULL;
     uint32_t renumbered_in = 0;
 
     for (unsigned i = 0; i < num_owners && (name == NULL || (type == NULL && !is_title)); i++) {
         const metadata_subject *subject = find_subject(owners[i], &key);
         renumbered_in = i == 0 && subject ? subject->renumbered_in : renumbered_in;
-        name = name ? name : get_slot(subject, METADATA_ENGLISH);
-        type = type ? type : get_slot(subject, kind);
+        name = name ? name : get_entry(subject, METADATA_ENGLISH);
+        type = type ? type : get_entry(subject, kind);
     }
-    return (metadata_known){.name = describe_slot(server, &key, name, renumbered_in),
-                            .type = describe_slot(server, &key, type, 0)};
+    return (metadata_known){judge_entry(server, &key, name, renumbered_in), judge_entry(server, &key, type, 0)};
 }
 
 bool metadata_title_is(const state_server *server, uint32_t title_index, const char *english)
 {
     const metadata_key key = metadata_title_key(title_index);
     const metadata_subject *subject = find_subject(server, &key);
-    const metadata_slot *slot = subject ? subject->slots[METADATA_ENGLISH] : NULL;
-    bool is_sent = slot && slot->source == METADATA_SENT;
-    bool is_disputed = subject && (subject->renumbered_in != 0 || (is_sent && slot->disputed_in != 0));
+    const metadata_entry *entry = subject ? subject->entries[METADATA_ENGLISH] : NULL;
+    bool is_sent = entry && entry->source == METADATA_SENT;
 
-    return !is_disputed &&
-           (is_sent ? !slot->entry.is_assumed && strcmp(slot->entry.name, english) == 0 : !server->is_no_windows);
+    if (subject && (subject->renumbered_in != 0 || (is_sent && entry->disputed_in != 0))) {
+        return false;
+    }
+    return is_sent ? !entry->is_assumed && strcmp(entry->name, english) == 0 : !server->is_no_windows;
 }
 
 /* --- Names ------------------------------------------------------------------------------------------------------- */
@@ -299,14 +285,12 @@ unsigned metadata_foreach(metadata_visitor visit, void *user)
         const state_server *server = subject->key.server;
         const metadata_key *key = &subject->key.key;
         for (metadata_kind kind = 0; kind < NUM_METADATA_KINDS; kind++) {
-            const metadata_slot *slot = subject->slots[kind];
-            if (slot == NULL || slot->source != METADATA_SENT) {
-                continue;
-            }
-            if (describe_slot(server, key, slot, is_name(kind) ? subject->renumbered_in : 0).is_assumed) {
+            const metadata_entry *entry = subject->entries[kind];
+            bool is_sent = entry && entry->source == METADATA_SENT;
+            if (is_sent && judge_entry(server, key, entry, subject->renumbered_in).is_assumed) {
                 assumed++;
-            } else {
-                visit(server->text, key, kind, &slot->entry, user);
+            } else if (is_sent) {
+                visit(server->text, key, kind, entry, user);
             }
         }
     }

@@ -31,28 +31,29 @@ typedef enum {
     NUM_METADATA_KINDS
 } metadata_kind;
 
-typedef struct {
-    const char *name;              /* of the two kinds of names, else NULL */
-    uint32_t lcid;                 /* of a local name; 0: not known */
-    perf_counter_info counter;     /* of METADATA_COUNTER */
-    uint32_t instance_type;        /* of METADATA_COUNTERSET */
-    bool is_assumed;               /* it stood behind a fault of its list */
-    const perf_counter_type *type; /* of METADATA_COUNTER, found when it is stored; NULL: no such type */
-} metadata_entry;
-
 typedef enum {
-    METADATA_UNKNOWN,
     METADATA_SENT,   /* by the server */
     METADATA_FILE,   /* the user's names file */
     METADATA_BUILTIN /* the built-in list; its titles are for Windows alone */
 } metadata_source;
 
 typedef struct {
-    const metadata_entry *entry; /* NULL: nothing is known */
+    const char *name;          /* of the two kinds of names, else NULL */
+    uint32_t lcid;             /* of a local name; 0: not known */
+    perf_counter_info counter; /* of METADATA_COUNTER */
+    uint32_t instance_type;    /* of METADATA_COUNTERSET */
+    bool is_assumed;           /* it stood behind a fault of its list */
+    /* set when it is stored: */
+    const perf_counter_type *type; /* of METADATA_COUNTER; NULL: no such type */
     metadata_source source;
     uint32_t frame;       /* response that sent it first; 0 if no server did */
-    uint32_t disputed_in; /* response that sent otherwise, 0: none */
-    bool is_assumed;      /* the entry is, or it is disputed, or a title of an address that several computers share */
+    uint32_t disputed_in; /* response that sent otherwise first; 0: none */
+} metadata_entry;
+
+typedef struct {
+    const metadata_entry *entry; /* NULL: nothing is known */
+    uint32_t disputed_in;        /* as the entry's, or since the title stands for something else; 0: none */
+    bool is_assumed; /* the entry is, or it is disputed, or a title of an address that several computers share */
 } metadata_result;
 
 typedef struct {

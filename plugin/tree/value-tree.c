@@ -33,21 +33,22 @@ void value_tree_report_assumed(expert_report *report, proto_item *item, assumed_
 
 void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const metadata_result *known)
 {
-    const char *from = known->frame > cursor_pinfo(cursor)->num ? " (learned after this frame)"
-                       : known->source == METADATA_FILE         ? " (names file)"
-                       : known->source == METADATA_BUILTIN      ? " (built-in list)"
+    const metadata_entry *entry = known->entry;
+    const char *from = entry->frame > cursor_pinfo(cursor)->num ? " (learned after this frame)"
+                       : entry->source == METADATA_FILE         ? " (names file)"
+                       : entry->source == METADATA_BUILTIN      ? " (built-in list)"
                                                                 : "";
 
     proto_item_set_generated(item);
-    if (known->entry->lcid != 0) {
-        proto_item_append_text(item, " (%s)", val_to_str_const(known->entry->lcid, text_lcid_vals, "other locale"));
+    if (entry->lcid != 0) {
+        proto_item_append_text(item, " (%s)", val_to_str_const(entry->lcid, text_lcid_vals, "other locale"));
     }
     proto_item_append_text(item, "%s%s", from, known->is_assumed ? " (assumed)" : "");
     if (known->is_assumed) {
         value_tree_report_assumed(cursor->report, item, ASSUMED_NAME, known->disputed_in);
     }
-    if (known->frame != 0) {
-        proto_item_append_text(tree_add_generated_uint(cursor->tree, hf_learned_in, cursor->tvb, known->frame), "%s",
+    if (entry->frame != 0) {
+        proto_item_append_text(tree_add_generated_uint(cursor->tree, hf_learned_in, cursor->tvb, entry->frame), "%s",
                                from);
     }
 }
