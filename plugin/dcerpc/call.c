@@ -19,47 +19,33 @@ static int ett_handle = -1;
 
 /* --- Analyze, Conversation Filter: this query, this monitor ---------------------------------------------------- */
 
-/* Wireshark asks of the selected packet alone, and hands over its packet_info: what a filter needs is noted there while the packet is
- * dissected, and goes with it. */
+/* A handle that a packet shows. Wireshark asks of the selected packet alone, and hands over its packet_info: what a filter needs is noted there while
+ * the packet is dissected, and goes with it. */
 typedef struct {
-    const char *number_field; /* of the handle */
-    uint32_t number;          /* of the handle; 0: the packet has none */
-} filter_data;
+    const char *field;
+    uint32_t number;
+} shown_handle;
 
 static int proto_noted;
 
-static filter_data *find_filter_data(packet_info *pinfo)
-{
-    return p_get_proto_data(pinfo->pool, pinfo, proto_noted, 0);
-}
-
-void rpc_add_filter_data(packet_info *pinfo)
-{
-    if (find_filter_data(pinfo) == NULL) {
-        p_add_proto_data(pinfo->pool, pinfo, proto_noted, 0, wmem_new0(pinfo->pool, filter_data));
-    }
-}
-
 static ws_filter_valid is_handle_filter_valid(WS_FILTER_ARGUMENTS)
 {
-    const filter_data *note = find_filter_data(pinfo);
-
-    return note && note->number != 0;
+    return p_get_proto_data(pinfo->pool, pinfo, proto_noted, 0) != NULL;
 }
 
 static char *format_handle_filter(WS_FILTER_ARGUMENTS)
 {
-    const filter_data *note = find_filter_data(pinfo);
+    const shown_handle *shown = p_get_proto_data(pinfo->pool, pinfo, proto_noted, 0);
 
-    ws_assert(note && note->number != 0);
-    return g_strdup_printf("%s == %u", note->number_field, note->number);
+    ws_assert(shown);
+    return g_strdup_printf("%s == %u", shown->field, shown->number);
 }
 
-/* True if the selected packet is a call between two addresses of IP: Wireshark offers the filter then. */
+/* True if the selected packet is of a connection of ours between two addresses of IP: Wireshark offers the filter then. */
 static ws_filter_valid is_monitor_filter_valid(WS_FILTER_ARGUMENTS)
 {
     return pinfo->net_src.type == pinfo->net_dst.type &&
-           (pinfo->net_src.type == AT_IPv4 || pinfo->net_src.type == AT_IPv6) && find_filter_data(pinfo) != NULL;
+           (pinfo->net_src.type == AT_IPv4 || pinfo->net_src.type == AT_IPv6) && rpc_find_connection(pinfo) != NULL;
 }
 
 /* Returns the filter for all calls between the client and the server of a packet, whatever the connection. For g_free(). */
@@ -124,9 +110,6 @@ void rpc_pdu_begin(rpc_pdu *pdu, const rpc_protocol *protocol, const char *opera
     pdu->about = pdu->has_column ? wmem_strbuf_new(pinfo->pool, "") : NULL;
     pdu->info = pdu->has_column ? wmem_strbuf_new(pinfo->pool, "") : NULL;
     pdu->before_info = SEPARATOR;
-    if (tree) {
-        rpc_add_filter_data(pinfo);
-    }
     if (tree && ws_has_data_source(pinfo, "Decrypted SMB3")) { /* who selects a packet sees its tree end at SMB2 */
         tree_add_generated_string(proto_tree_get_root(tree), protocol->inside, tvb, "SMB2, Encrypted SMB3 data");
     }
@@ -192,38 +175,34 @@ void rpc_pdu_append(const rpc_pdu *pdu, wmem_strbuf_t *to, const char *format, .
     }
 }
 
-/* Appends to the Info column: damage, subjects, and details unless the stub is short; of a garbled stub that alone. Cuts them to the column. */
-static void write_info(rpc_pdu *pdu)
+/* Appends a part to the Info column, which itself cuts what finds no room in it, also within a character. */
+static void append_to_column(const rpc_pdu *pdu, const char *separator, wmem_strbuf_t *part)
 {
-    column_info *cinfo = pdu->pinfo->cinfo;
-    wmem_strbuf_t *line = pdu->about;
-    const char *separator = SEPARATOR;
-
-    if (pdu->is_garbled ||
-        (pdu->report.damaged && !pdu->report.shows_end)) { /* as Wireshark's own dissectors write it */
-        col_append_sep_str(cinfo, COL_INFO, separator,
-                           pdu->is_garbled ? "[Probably not decrypted correctly]" : "[Malformed Packet]");
-    }
-    if (!pdu->is_short && wmem_strbuf_get_len(pdu->info) > 0) {
-        if (wmem_strbuf_get_len(line) > 0) {
-            wmem_strbuf_append(line, pdu->before_info);
-        } else {
-            separator = pdu->before_info;
-        }
-        wmem_strbuf_append(line, wmem_strbuf_get_str(pdu->info));
-    }
-    if (pdu->is_garbled || wmem_strbuf_get_len(line) == 0) {
-        return;
-    }
-    /* the column cuts what finds no room in it, also within a character */
-    const char *before = col_get_text(cinfo, COL_INFO), *text = wmem_strbuf_get_str(line), *end = text;
+    const char *before = col_get_text(pdu->pinfo->cinfo, COL_INFO), *text = wmem_strbuf_get_str(part), *end;
     size_t taken = (before ? strlen(before) : 0) + strlen(separator);
     size_t room = taken < COL_MAX_INFO_LEN ? COL_MAX_INFO_LEN - 1 - taken : 0;
-    if (wmem_strbuf_get_len(line) >= room) {
+
+    if (*text != '\0') {
         g_utf8_validate(text, (gssize)room, &end);
-        wmem_strbuf_truncate(line, (size_t)(end - text));
+        wmem_strbuf_truncate(part, (size_t)(end - text));
+        col_append_sep_str(pdu->pinfo->cinfo, COL_INFO, separator, wmem_strbuf_get_str(part));
     }
-    col_append_sep_str(cinfo, COL_INFO, separator, wmem_strbuf_get_str(line));
+}
+
+/* Appends to the Info column: damage, subjects, and details unless the stub is short; of a garbled stub that alone. */
+static void write_info(rpc_pdu *pdu)
+{
+    if (pdu->is_garbled) {
+        col_append_sep_str(pdu->pinfo->cinfo, COL_INFO, SEPARATOR, "[Probably not decrypted correctly]");
+        return;
+    }
+    if (pdu->report.damaged && !pdu->report.shows_end) { /* as Wireshark's own dissectors write it */
+        col_append_sep_str(pdu->pinfo->cinfo, COL_INFO, SEPARATOR, "[Malformed Packet]");
+    }
+    append_to_column(pdu, SEPARATOR, pdu->about);
+    if (!pdu->is_short) {
+        append_to_column(pdu, pdu->before_info, pdu->info);
+    }
 }
 
 /* --- Status and handles ---------------------------------------------------------------------------------------- */
@@ -379,9 +358,10 @@ void rpc_pdu_show_handle_number(rpc_pdu *pdu, proto_tree *tree, const state_hand
         if (tree) {
             tree_add_generated_uint(tree, pdu->protocol->handle_number, pdu->tvb, handle->number);
         }
-        if (pdu->tree) { /* as rpc_pdu_begin() noted it */
-            *find_filter_data(pdu->pinfo) =
-                (filter_data){proto_registrar_get_abbrev(pdu->protocol->handle_number), handle->number};
+        if (pdu->tree) {
+            shown_handle *shown = wmem_new(pdu->pool, shown_handle);
+            *shown = (shown_handle){proto_registrar_get_abbrev(pdu->protocol->handle_number), handle->number};
+            p_add_proto_data(pdu->pool, pdu->pinfo, proto_noted, 0, shown);
         }
         info_add_subject(pdu, "%s %u", pdu->protocol->handle_word, handle->number);
     }

@@ -156,8 +156,5 @@ void rpc_pdu_add_timing(const rpc_pdu *pdu, state_handle *handle, const char *qu
 /* Completes `pdu->tapped` and hands it to listeners. `handle`: NULL: not known. */
 void rpc_pdu_tap(rpc_pdu *pdu, const state_handle *handle);
 
-/* Has Wireshark offer the conversation filter of client and server for this packet; rpc_pdu_show_handle_number() adds that of the handle. */
-void rpc_add_filter_data(packet_info *pinfo);
-
 /* Writes the Info column, and ends the report at `item`. Returns the stub's length in bytes, for Wireshark. */
 int rpc_pdu_end(rpc_pdu *pdu, proto_item *item);

@@ -1,8 +1,8 @@
 /* transport.c
  * PDUs behind Wireshark's dissector of DCE/RPC.
  *
- * From the top: what seals a stub, and which key was given; PDUs that no operation reads, each kept from the first pass on; what a packet
- * shows of them; Wireshark's heuristics.
+ * From the top: what seals a stub, and which key was given; calls by their headers; PDUs that are kept from the first pass on; what is learned of
+ * those that no operation read; the headers of a packet; what it shows; Wireshark's heuristics.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -141,7 +141,7 @@ typedef struct {
     uint16_t opnum;          /* RPC_NO_OPNUM: not captured */
     bool is_ndr64;
     bool is_mapping;     /* asks the endpoint mapper for PerflibV2 or winreg */
-    nstime_t time;       /* of the request's first fragment */
+    nstime_t begun;      /* of the request's first fragment */
     uint32_t frame;      /* of the request's first fragment */
     uint32_t size[2];    /* bytes of stub in all fragments: request, response */
     uint32_t hint[2];    /* alloc_hint of the first fragment */
@@ -165,7 +165,7 @@ static pending_call *add_fragment(packet_info *pinfo, rpc_connection *connection
         *pending = (pending_call){.interface = context ? context->interface : NUM_RPC_INTERFACES,
                                   .opnum = header->opnum,
                                   .is_ndr64 = context && context->is_ndr64,
-                                  .time = pinfo->abs_ts,
+                                  .begun = pinfo->abs_ts,
                                   .frame = pinfo->num,
                                   .hint = {NO_HINT, NO_HINT}};
     }
@@ -336,7 +336,7 @@ static void fill_sealed_call(kept_pdu *pdu, rpc_connection *connection, const pe
     tapped->sealed = (call_tap_sealed){
         .size = pending->size[tapped->is_response],
         .sample_size = flags & RPC_SAMPLES ? size : 0,
-        .request_time = pending->time,
+        .request_time = pending->begun,
         .request_frame = pending->frame,
         .is_empty = returns_data && size == 0,
         .takes_sample = flags & RPC_SAMPLES,
@@ -393,7 +393,7 @@ static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, cons
         .does_not_seal = rpc_connection_is_unsealed(connection),
         .operation = call ? call->operation : operation->name,
         .status = is_fault ? tvb_get_uint32(tvb, at + RPC_HEADER_SIZE, header->order) : 0,
-        .seconds = is_response ? rpc_seconds_since(&pending->time, pinfo) : -1,
+        .seconds = is_response ? rpc_seconds_since(&pending->begun, pinfo) : -1,
         .request_frame = call ? call->request_frame : pending->frame,
         .server = connection->server,
         .handle = call ? call->handle : NULL,
@@ -493,7 +493,6 @@ static void show_sealed_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
     col_append_lstr(pinfo->cinfo, COL_INFO, ", ", text, size == 1 ? " byte" : " bytes", ", sealed with ",
                     pdu->lock->name, ", ", pdu->lock->given[given].says, COL_ADD_LSTR_TERMINATOR);
     if (item) {
-        rpc_add_filter_data(pinfo);
         proto_tree *inner = proto_item_add_subtree(item, ett_sealed);
         proto_item_set_generated(proto_tree_add_uint_format_value(inner, hf_operation, tvb, 0, 0, operation->opnum,
                                                                   "%s (%u)", operation->name, operation->opnum));
@@ -512,7 +511,6 @@ static void show_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int 
     const char *name = text_fault(pinfo->pool, tapped->status);
     proto_item *item = proto_tree_add_item(tree, pdu->protocol->proto, tvb, at, MAX(header->size, FAULT_SIZE), ENC_NA);
 
-    rpc_add_filter_data(pinfo);
     col_set_str(pinfo->cinfo, COL_PROTOCOL, proto_get_protocol_short_name(find_protocol_by_id(pdu->protocol->proto)));
     col_add_fstr(pinfo->cinfo, COL_INFO, "%s fault: %s", tapped->operation, name);
     proto_item_append_text(item, ", %s, fault: %s", tapped->operation, name);

@@ -204,13 +204,12 @@ static metadata_result judge_entry(const state_server *server, const metadata_ke
 metadata_known metadata_lookup(const state_server *server, metadata_key key)
 {
     const state_server *const owners[] = {server, &any_server, &builtin_list};
-    bool is_title = metadata_key_is_title(&key);
-    unsigned num_owners = is_title && server->is_no_windows ? 2 : 3;
+    unsigned num_owners = server->is_no_windows && metadata_key_is_title(&key) ? 2 : 3;
     metadata_kind kind = key.id == PERF_NO_ID ? METADATA_COUNTERSET : METADATA_COUNTER;
     const metadata_entry *name = NULL, *type = NULL;
     uint32_t renumbered_in = 0;
 
-    for (unsigned i = 0; i < num_owners && (name == NULL || (type == NULL && !is_title)); i++) {
+    for (unsigned i = 0; i < num_owners && (name == NULL || (type == NULL && !metadata_key_is_title(&key))); i++) {
         const metadata_subject *subject = find_subject(owners[i], &key);
         renumbered_in = i == 0 && subject ? subject->renumbered_in : renumbered_in;
         name = name ? name : get_entry(subject, METADATA_ENGLISH);

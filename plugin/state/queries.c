@@ -16,8 +16,8 @@ struct query_change {
     bool add;
     perf_identifier *identifiers; /* of the request */
     uint32_t count;
-    int64_t blocks; /* added if all is done, below 0: removed; BLOCKS_NOT_READ: the request could not be read */
-    wmem_list_t *pending;     /* list of the query that it was added to; another one now: it was settled */
+    int64_t blocks;       /* added if all is done, below 0: removed; BLOCKS_NOT_READ: the request could not be read */
+    wmem_list_t *pending; /* list of the query that it was added to; another one now: it was settled */
     wmem_list_frame_t *place; /* its place there */
 };
 

@@ -21,7 +21,7 @@ state_server *server_find_or_create(const char *text)
 
 bool server_is_named(const state_server *server, const char *name)
 {
-    return g_ascii_strcasecmp(server->computer_name ? server->computer_name : "", name) == 0;
+    return g_ascii_strcasecmp(server->computer_name, name) == 0;
 }
 
 void server_learn_name(state_server *server, const char *name)

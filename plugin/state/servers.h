@@ -20,7 +20,7 @@ typedef struct state_server {
 /* Returns the server with that address, as Wireshark writes it, or as a names file does. It lives as long as the file. Changes: creates it. */
 state_server *server_find_or_create(const char *text);
 
-/* True if `name` is the server's computer name, letters in either case. A server without one is named "". */
+/* True if `name` is the server's computer name, letters in either case. Needs: it has one. */
 bool server_is_named(const state_server *server, const char *name);
 
 /* Stores what the server calls itself; "" is ignored. Changes: the first name stays, another one makes the server shared. */
