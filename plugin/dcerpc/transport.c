@@ -329,29 +329,26 @@ static void fill_sealed_call(kept_pdu *pdu, rpc_connection *connection, const pe
 {
     call_tap_data *tapped = &pdu->tapped;
     unsigned flags = pdu->operation->flags;
-    bool uses_query = flags & (RPC_OPENS | RPC_USES | RPC_CLOSES);
-    bool returns_data = tapped->is_response && !tapped->is_fault && flags & RPC_RETURNS;
+    bool returns_data = tapped->is_response && flags & RPC_RETURNS;
     uint32_t size = returns_data ? count_returned_bytes(pending) : 0;
 
-    tapped->sealed = (call_tap_sealed){
-        .size = pending->size[tapped->is_response],
-        .sample_size = flags & RPC_SAMPLES ? size : 0,
-        .request_time = pending->begun,
-        .request_frame = pending->frame,
-        .is_empty = returns_data && size == 0,
-        .takes_sample = flags & RPC_SAMPLES,
-    };
-    const void *whose = uses_query ? (const void *)learn_sealed(pdu, connection, flags) : connection;
-    if (tapped->is_fault) {
-        tapped->sealed = (call_tap_sealed){.size = 0};
-    } else {
-        tapped->is_late = pdu->late != NULL;
+    if (!tapped->is_fault) {
+        tapped->sealed = (call_tap_sealed){
+            .size = pending->size[tapped->is_response],
+            .sample_size = flags & RPC_SAMPLES ? size : 0,
+            .request_time = pending->begun,
+            .request_frame = pending->frame,
+            .is_empty = returns_data && size == 0,
+            .takes_sample = flags & RPC_SAMPLES,
+        };
         tapped->subject = &tapped->sealed.connection;
         tapped->subject_size = sizeof tapped->sealed.connection;
         tapped->request_code = tapped->is_hkpd ? pending->size[0] : 0;
     }
-    tapped->sealed.connection = whose;
-    tapped->sealed.uses_query = uses_query;
+    tapped->sealed.uses_query = flags & (RPC_OPENS | RPC_USES | RPC_CLOSES);
+    tapped->sealed.connection =
+        tapped->sealed.uses_query ? (const void *)learn_sealed(pdu, connection, flags) : connection;
+    tapped->is_late = pdu->late != NULL;
 }
 
 /* Keeps the last fragment of a PDU if no operation could read it: a fault, a sealed one of known size, or the answer to a call whose request an
@@ -570,16 +567,32 @@ static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
     }
 }
 
-/* Wireshark's heuristics for DCE/RPC over something. */
-#define WATCHED(X) X(dcerpc_tcp) X(dcerpc_smb2) X(dcerpc_smb_transact)
+/* Heuristics of Wireshark's that are wrapped. */
+static struct {
+    const char *list; /* that it is in */
+    const char *name;
+    heur_dissector_t stock; /* NULL: it is not wrapped yet */
+} wrapped[] = {
+    {"tcp", "dcerpc_tcp", NULL},
+    {"smb_transact", "dcerpc_smb_transact", NULL},
+    {"smb2_pipe_subdissectors", "dcerpc_smb2", NULL},
+};
 
-#define STOCK(name) static heur_dissector_t stock_##name;
-WATCHED(STOCK)
-
-/* Calls a stock heuristic, and reads headers if it took the packet or threw. Returns its result. */
-static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
-                                      void *data)
+/* Returns the heuristic of a list that is wrapped. */
+static heur_dissector_t find_stock(const char *list)
 {
+    unsigned i = 0;
+
+    while (i + 1 < array_length(wrapped) && strcmp(wrapped[i].list, list) != 0) {
+        i++;
+    }
+    return wrapped[i].stock;
+}
+
+/* Calls the stock heuristic of the list that Wireshark tries, and reads headers if it took the packet or threw. Returns its result. */
+static ws_heuristic dissect_transport(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
+{
+    const heur_dissector_t stock = find_stock(pinfo->heur_list_name);
     volatile ws_heuristic result = true;
 
     TRY
@@ -596,34 +609,19 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, pac
     return result;
 }
 
-#define WATCH(name) \
-    static ws_heuristic watch_##name(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data) \
-    { \
-        return dissect_transport(stock_##name, tvb, pinfo, tree, data); \
-    }
-
-WATCHED(WATCH)
-
-#define INSTALL(name) install_watch(#name, &stock_##name, watch_##name);
-
-/* Puts `watched` in the place of a heuristic of Wireshark's. Changes: `stock` becomes that one. Does nothing the second time. */
-static void install_watch(const char *name, heur_dissector_t *stock, heur_dissector_t watched)
+/* Puts dissect_transport() in the place of each heuristic. They are there once all protocols are. */
+static void wrap_heuristics(void)
 {
-    heur_dtbl_entry_t *entry = find_heur_dissector_by_unique_short_name(name);
-
-    if (entry && entry->dissector != watched) {
-        *stock = entry->dissector;
-        entry->dissector = watched;
+    for (unsigned i = 0; i < array_length(wrapped); i++) {
+        heur_dtbl_entry_t *entry = find_heur_dissector_by_unique_short_name(wrapped[i].name);
+        if (entry && entry->dissector != dissect_transport) {
+            wrapped[i].stock = entry->dissector;
+            entry->dissector = dissect_transport;
+        }
     }
 }
 
 /* --- Registration ------------------------------------------------------------------------------------------------ */
-
-/* Wraps the heuristics of Wireshark, which are there once all protocols are. */
-static void install_watches(void)
-{
-    WATCHED(INSTALL)
-}
 
 void rpc_transport_register(const rpc_protocol *protocol)
 {
@@ -637,7 +635,7 @@ void rpc_transport_register(const rpc_protocol *protocol)
 
     proto_register_field_array(protocol->proto, fields, array_length(fields));
     proto_register_subtree_array(ett, array_length(ett));
-    register_init_routine(install_watches);
+    register_init_routine(wrap_heuristics);
     perflib = protocol;
     kept_pdus = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), hash_pdu, is_equal_pdu);
 }
