@@ -259,7 +259,7 @@ static state_sample *learn_sample(rpc_pdu *pdu, state_handle *handle, const char
         pdu->call->sample = series->newest;
         return NULL;
     }
-    state_sample *sample = sample_keep(series, table, tvb_reported_length(tvb), pdu->pool, pdu->pinfo->num);
+    state_sample *sample = sample_keep(series, table, pdu->pool, pdu->pinfo->num);
     sample->late = sample_add_response(&series->timing, seconds_since_request(pdu), /* has_data */ true);
     pdu->call->sample = sample;
     return sample;

@@ -57,16 +57,14 @@ static uint64_t count_table_bytes(void)
     return bytes;
 }
 
-/* Discards the table of a sample, if it has one. `pool`: readers have it until this ends; NULL: nobody reads it. */
+/* Discards the table of a sample, if it has one. `pool`: readers have it until this ends. */
 static void discard_table(state_sample *sample, wmem_allocator_t *pool)
 {
-    if (sample->table && pool) {
+    if (sample->table) {
         wmem_register_callback(pool, free_table, sample->table);
-    } else if (sample->table) {
-        free_table(NULL, WMEM_CB_FREE_EVENT, sample->table);
+        g_queue_remove(&tables, sample);
+        sample->table = NULL;
     }
-    g_queue_remove(&tables, sample);
-    sample->table = NULL;
 }
 
 /* Keeps a table as its sample's. Changes: the table of the sample before the one before, and the oldest of all beyond the limits, are discarded, with
@@ -143,7 +141,7 @@ static ws_wmem_result release_arena(wmem_allocator_t *pool _U_, wmem_cb_event_t 
 }
 
 /* Discards bytes and table of the oldest sample that has its bytes; the sample stays. Needs: there is one. `pool`: readers of the table, and of
- * the bytes below it, have both until this ends; NULL: nobody reads them. */
+ * the bytes below it, have both until this ends. */
 static void discard_oldest(wmem_allocator_t *pool)
 {
     state_sample *oldest = g_queue_pop_head(&samples.kept);
@@ -151,27 +149,13 @@ static void discard_oldest(wmem_allocator_t *pool)
     ws_assert(oldest->bytes && samples.bytes >= oldest->size);
     discard_table(oldest, pool);
     samples.bytes -= oldest->size;
-    if (pool) {
-        wmem_register_callback(pool, release_arena, oldest->arena);
-    } else {
-        g_rc_box_release(oldest->arena);
-    }
+    wmem_register_callback(pool, release_arena, oldest->arena);
     oldest->bytes = NULL;
-}
-
-/* Discards the oldest samples of all handles until the rest fits. The latest of the capture stays, however large: whoever has just kept it
- * goes on with it. */
-static void obey_limit(wmem_allocator_t *pool)
-{
-    while (samples.kept.length > 1 && samples.bytes + count_table_bytes() > samples.limit) {
-        discard_oldest(pool);
-    }
 }
 
 void sample_limit(uint64_t bytes)
 {
     samples.limit = bytes;
-    obey_limit(NULL);
 }
 
 /* Bytes of a longer name are not kept: 64 characters. */
@@ -189,13 +173,12 @@ static void keep_first_row(sample_series *series, const perf_table *table)
     }
 }
 
-state_sample *sample_keep(sample_series *series, perf_table *table, uint32_t reported, wmem_allocator_t *pool,
-                          uint32_t frame)
+state_sample *sample_keep(sample_series *series, perf_table *table, wmem_allocator_t *pool, uint32_t frame)
 {
     state_sample *sample = wmem_new(wmem_file_scope(), state_sample);
 
     *sample = (state_sample){
-        .series = series, .previous = series->newest, .frame = frame, .size = table->size, .reported = reported};
+        .series = series, .previous = series->newest, .frame = frame, .size = table->size, .reported = table->reported};
     if (series->newest == NULL) {
         keep_first_row(series, table);
     }
@@ -207,7 +190,9 @@ state_sample *sample_keep(sample_series *series, perf_table *table, uint32_t rep
     keep_table(sample, kept, pool);
     g_queue_push_tail(&samples.kept, sample);
     samples.bytes += sample->size;
-    obey_limit(pool);
+    while (samples.kept.length > 1 && samples.bytes + count_table_bytes() > samples.limit) { /* this one stays */
+        discard_oldest(pool);
+    }
     return sample;
 }
 
@@ -238,7 +223,7 @@ sample_series *sample_series_find_or_create(state_handle *handle, const char *qu
 static void discard_all(void)
 {
     while (samples.kept.length > 0) {
-        discard_oldest(NULL);
+        discard_oldest(wmem_file_scope());
     }
 }
 

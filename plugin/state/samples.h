@@ -48,8 +48,7 @@ sample_series *sample_series_find_or_create(state_handle *handle, const char *qu
 /* Keeps a copy of the response's bytes as the newest sample of the series, and its table. For the first pass. Needs: `table` is
  * sample_read_table()'s. Returns the sample. Changes: `table` is emptied; older tables end with `pool`; the oldest samples beyond the limit lose
  * their bytes. */
-state_sample *sample_keep(sample_series *series, perf_table *table, uint32_t reported, wmem_allocator_t *pool,
-                          uint32_t frame);
+state_sample *sample_keep(sample_series *series, perf_table *table, wmem_allocator_t *pool, uint32_t frame);
 
 /* Adds the response to the newest request, on the first pass. `seconds`: response time, negative: not known. Returns how late that request or slow
  * this response is; NULL: neither, or it has no data. */
@@ -64,7 +63,7 @@ perf_table *sample_get_table(state_sample *sample, bool is_current, wmem_allocat
 perf_table *sample_read_table(wmem_allocator_t *pool, bool is_block, const uint8_t *bytes, uint32_t size,
                               uint32_t reported);
 
-/* Sets the preference: the most bytes that all samples and tables may take. Changes: the oldest samples beyond it lose their bytes. */
+/* Sets the preference: the most bytes that all samples and tables may take, beyond which sample_keep() discards the oldest. */
 void sample_limit(uint64_t bytes);
 
 void samples_register(void);
