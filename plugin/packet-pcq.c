@@ -492,11 +492,10 @@ static state_handle *confirm_query(pcq_pdu *p)
     rpc_call *call = p->pdu.call;
 
     if (call->handle && (p->succeeded || p->pdu.tapped.is_probe) && rpc_pdu_may_learn(&p->pdu)) {
-        if (call->was_closed) {
-            call->answering = handle_find_or_open(PERF_HANDLE_QUERY, p->pdu.server, call->handle->bytes);
+        rpc_pdu_confirm_handle(&p->pdu, PERF_HANDLE_QUERY, call->handle->bytes);
+        if (call->answering) {
             p->call->asked = query_see_request(call->answering, call->request_frame, call->connection->unread_change);
         }
-        handle_confirm(rpc_pdu_get_handle(&p->pdu));
     }
     return rpc_pdu_get_handle(&p->pdu);
 }

@@ -19,8 +19,9 @@ static int ett_handle = -1;
 
 /* --- Analyze, Conversation Filter: this query, this monitor ---------------------------------------------------- */
 
-/* A handle that a packet shows. Wireshark asks of the selected packet alone, and hands over its packet_info: what a filter needs is noted there while
- * the packet is dissected, and goes with it. */
+/* A handle that a packet shows. Wireshark asks of the selected packet alone, and hands over its
+ * packet_info: what a filter needs is noted there while the packet is dissected, and goes with
+ * it. */
 typedef struct {
     const char *field;
     uint32_t number;
@@ -41,7 +42,8 @@ static char *format_handle_filter(WS_FILTER_ARGUMENTS)
     return g_strdup_printf("%s == %u", shown->field, shown->number);
 }
 
-/* True if the selected packet is of a connection of ours between two addresses of IP: Wireshark offers the filter then. */
+/* True if the selected packet is of a connection of ours between two addresses of IP: Wireshark
+ * offers the filter then. */
 static ws_filter_valid is_monitor_filter_valid(WS_FILTER_ARGUMENTS)
 {
     return pinfo->net_src.type == pinfo->net_dst.type &&
@@ -175,7 +177,8 @@ void rpc_pdu_append(const rpc_pdu *pdu, wmem_strbuf_t *to, const char *format, .
     }
 }
 
-/* Appends a part to the Info column, which itself cuts what finds no room in it, also within a character. */
+/* Appends a part to the Info column, which itself cuts what finds no room in it, also within a
+ * character. */
 static void append_to_column(const rpc_pdu *pdu, const char *separator, wmem_strbuf_t *part)
 {
     const char *before = col_get_text(pdu->pinfo->cinfo, COL_INFO), *text = wmem_strbuf_get_str(part), *end;
@@ -189,7 +192,8 @@ static void append_to_column(const rpc_pdu *pdu, const char *separator, wmem_str
     }
 }
 
-/* Appends to the Info column: damage, subjects, and details unless the stub is short; of a garbled stub that alone. */
+/* Appends to the Info column: damage, subjects, and details unless the stub is short; of a garbled
+ * stub that alone. */
 static void write_info(rpc_pdu *pdu)
 {
     if (pdu->is_garbled) {
@@ -245,8 +249,9 @@ static bool is_same_sample(const state_sample *sample, tvbuff_t *tvb)
            memcmp(sample->bytes, tvb_get_ptr(tvb, 0, (int)size), size) == 0;
 }
 
-/* Keeps the data of a response as the newest sample of its series, on the first pass. Needs: rpc_pdu_may_learn(). Returns it; NULL: no group is
- * well-formed, or it has the bytes of the newest. Changes: the call's `sample`; timing. */
+/* Keeps the data of a response as the newest sample of its series, on the first pass. Needs:
+ * rpc_pdu_may_learn(). Returns it; NULL: no group is well-formed, or it has the bytes of the
+ * newest. Changes: the call's `sample`; timing. */
 static state_sample *learn_sample(rpc_pdu *pdu, state_handle *handle, const char *question, perf_table *table,
                                   tvbuff_t *tvb)
 {
@@ -314,6 +319,18 @@ void rpc_pdu_find_handle(rpc_pdu *pdu, state_handle_kind kind, const uint8_t *by
         pdu->call->handle = handle_find(kind, pdu->server, bytes);
         pdu->call->was_closed = pdu->call->handle && pdu->call->handle->closed_frame != 0;
     }
+}
+
+void rpc_pdu_confirm_handle(const rpc_pdu *pdu, state_handle_kind kind, const uint8_t *bytes)
+{
+    rpc_call *call = pdu->call;
+
+    if (call->handle == NULL || call->was_closed) {
+        state_handle *newest = handle_find(kind, pdu->server, bytes);
+        bool is_open = newest && newest->closed_frame == 0;
+        call->answering = is_open ? newest : handle_open(kind, pdu->server, bytes, 0, NULL);
+    }
+    handle_confirm(rpc_pdu_get_handle(pdu));
 }
 
 state_handle *rpc_pdu_get_handle(const rpc_pdu *pdu)

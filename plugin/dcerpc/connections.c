@@ -133,8 +133,8 @@ rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_reques
 
 static const e_guid_t ndr64 = {0x71710533, 0xbeba, 0x4937, {0x83, 0x19, 0xb5, 0xdb, 0xef, 0x9c, 0xcc, 0x36}};
 
-/* Reads a bind's contexts as far as they were captured; the interface of each is that of its first syntax. Returns their number. Changes:
- * `contexts`. */
+/* Reads a bind's contexts as far as they were captured; the interface of each is that of its first
+ * syntax. Returns their number. Changes: `contexts`. */
 static unsigned read_contexts(rpc_context contexts[UINT8_MAX], tvbuff_t *tvb, int offset, const rpc_header *header)
 {
     int at = offset + CONTEXTS_AT, end = offset + header->size;

@@ -108,12 +108,14 @@ static inline void *rpc_handed_key(uint32_t call_id, bool is_response)
     return GSIZE_TO_POINTER((size_t)call_id << 1 | is_response);
 }
 
-/* Adds a bind, which begins a connection, or an alter_context, which goes on with one. Needs: the first pass, in the order of the capture. Returns true
- * if a context is PerflibV2's or winreg's, with the call "Bind" in `call`. Changes: creates a connection for a followed interface alone. */
+/* Adds a bind, which begins a connection, or an alter_context, which goes on with one. Needs: the
+ * first pass, in the order of the capture. Returns true if a context is PerflibV2's or winreg's,
+ * with the call "Bind" in `call`. Changes: creates a connection for a followed interface alone. */
 bool rpc_add_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header, call_tap_data *call);
 
-/* Adds the answer to the latest bind, if it had none: forgets the interface of contexts that are refused (a bind_nak refuses all; not captured:
- * accepted). Returns as rpc_add_bind(); the call has failed if each context of a followed interface is refused. */
+/* Adds the answer to the latest bind, if it had none: forgets the interface of contexts that are
+ * refused (a bind_nak refuses all; not captured: accepted). Returns as rpc_add_bind(); the call has
+ * failed if each context of a followed interface is refused. */
 bool rpc_add_bind_answer(rpc_connection *connection, tvbuff_t *tvb, int offset, const rpc_header *header,
                          call_tap_data *call);
 

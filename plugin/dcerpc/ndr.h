@@ -59,5 +59,6 @@ bool ndr_pointer(buffer_cursor *cursor, const char *what);
  * than the stub; the value of a registry key, which ends with its length. */
 typedef enum { NDR_FIRST_HANDLE, NDR_FIRST_STRING, NDR_FIRST_ARRAY, NDR_FIRST_SIZES, NDR_FIRST_VALUE } ndr_first;
 
-/* Returns true if two numbers of the stub, which begins at `cursor`, are such as no peer sends: of its begin, or the status at a response's end. */
+/* Returns true if two numbers of the stub, which begins at `cursor`, are such as no peer sends: of
+ * its begin, or the status at a response's end. */
 bool ndr_is_garbled(const buffer_cursor *cursor, ndr_first first, bool is_response);

@@ -100,12 +100,6 @@ static pref_t *find_preference(const char *module_name, const char *name)
     return module ? prefs_find_preference(module, name) : NULL;
 }
 
-/* True if a key opened the packet, whatever Wireshark made of it after that: NTLM's dissector has the session's key, or the stub is decrypted. */
-static bool is_opened(packet_info *pinfo)
-{
-    return ws_has_data_source(pinfo, "Decrypted data") || ws_has_data_source(pinfo, "Decrypted stub data");
-}
-
 /* True if a preference is there, and is no empty text. */
 static bool is_preference_set(const char *module_name, const char *name)
 {
@@ -135,7 +129,8 @@ static given_key find_given_key(const lock *what)
 /* Not captured; an alloc_hint that is not larger than its fragment is 0. */
 #define NO_HINT UINT32_MAX
 
-/* A call, from its request until its response: also one that no operation is handed, since it is sealed, cut, or not reassembled. First pass only. */
+/* A call, from its request until its response: also one that no operation is handed, since it is
+ * sealed, cut, or not reassembled. First pass only. */
 typedef struct {
     rpc_interface interface; /* NUM_RPC_INTERFACES: another */
     uint16_t opnum;          /* RPC_NO_OPNUM: not captured */
@@ -148,7 +143,8 @@ typedef struct {
     rpc_call *handed[2]; /* of an operation that was handed the request, the response; NULL: none was */
 } pending_call;
 
-/* Adds a fragment of a request, response or fault; a request's first one begins the call. Returns the call; NULL: its request was not seen. */
+/* Adds a fragment of a request, response or fault; a request's first one begins the call. Returns
+ * the call; NULL: its request was not seen. */
 static pending_call *add_fragment(packet_info *pinfo, rpc_connection *connection, const rpc_header *header)
 {
     void *key = GUINT_TO_POINTER(header->call_id);
@@ -234,8 +230,8 @@ typedef struct {
     uint32_t frame;
 } pdu_key;
 
-/* A PDU that listeners get by its headers, on every pass: "Bind", "Map", or one that no operation could read. Created on the first pass with its last
- * fragment; ends with the file. */
+/* A PDU that listeners get by its headers, on every pass: "Bind", "Map", or one that no operation
+ * could read. Created on the first pass with its last fragment; ends with the file. */
 typedef struct {
     pdu_key key;
     call_tap_data tapped;
@@ -273,8 +269,9 @@ static kept_pdu *keep_pdu(packet_info *pinfo, const rpc_header *header, const ke
     return kept;
 }
 
-/* Keeps the last fragment of a call "Map", of a request or the endpoint mapper's answer: failed by a fault, or if its status, the last 4 bytes before
- * `end`, is not 0. Too short or cut: not failed. */
+/* Keeps the last fragment of a call "Map", of a request or the endpoint mapper's answer: failed
+ * by a fault, or if its status, the last 4 bytes before `end`, is not 0. Too short or cut: not
+ * failed. */
 static void keep_mapping(packet_info *pinfo, const rpc_header *header, tvbuff_t *tvb, int at, int end)
 {
     bool is_answer = header->type != PDU_REQ, is_fault = header->type == PDU_FAULT;
@@ -351,8 +348,9 @@ static void fill_sealed_call(kept_pdu *pdu, rpc_connection *connection, const pe
     tapped->is_late = pdu->late != NULL;
 }
 
-/* Keeps the last fragment of a PDU if no operation could read it: a fault, a sealed one of known size, or the answer to a call whose request an
- * operation was handed. Changes: a fault ends the call's change. */
+/* Keeps the last fragment of a PDU if no operation could read it: a fault, a sealed one of known
+ * size, or the answer to a call whose request an operation was handed. Changes: a fault ends the
+ * call's change. */
 static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, const pending_call *pending,
                             const rpc_header *header, tvbuff_t *tvb, int at)
 {
@@ -366,7 +364,9 @@ static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, cons
         return;
     }
     bool is_followed = operation && (connection->sealed_query || !is_of_any_key(is_hkpd, operation));
-    bool is_sealed = is_garbled || !is_opened(pinfo);
+    /* NTLM's dissector has the session's key, or the stub is decrypted: a key opened the packet, whatever came then */
+    bool is_opened = ws_has_data_source(pinfo, "Decrypted data") || ws_has_data_source(pinfo, "Decrypted stub data");
+    bool is_sealed = is_garbled || !is_opened;
     const lock *what = is_followed && !is_fault && is_sealed && is_size_known(pending, header, is_response)
                            ? find_lock(tvb, at, header)
                            : NULL;
@@ -408,7 +408,8 @@ static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, cons
 /* [C706] appendix O: the operation of the endpoint mapper that clients call. */
 #define EPT_MAP 3
 
-/* Adds a fragment of a request, response or fault to its call; the last one of an answer ends the call. */
+/* Adds a fragment of a request, response or fault to its call; the last one of an answer ends the
+ * call. */
 static void add_call_pdu(packet_info *pinfo, rpc_connection *connection, const rpc_header *header, tvbuff_t *tvb,
                          int at)
 {
@@ -436,8 +437,8 @@ static void add_call_pdu(packet_info *pinfo, rpc_connection *connection, const r
     }
 }
 
-/* Adds a PDU to its connection, on the first pass, in the order of the capture. Returns the connection; NULL: there is none, as before the first bind to
- * a followed interface. */
+/* Adds a PDU to its connection, on the first pass, in the order of the capture. Returns the
+ * connection; NULL: there is none, as before the first bind to a followed interface. */
 static rpc_connection *add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header)
 {
     bool is_bind = header->type == PDU_BIND || header->type == PDU_ALTER;
@@ -469,8 +470,9 @@ static rpc_connection *add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const 
 static int hf_operation, hf_size;
 static int ett_sealed = -1;
 
-/* Shows what seals a PDU, by the key that was given why it is not opened, and whether it is late. Wireshark has shown protocol and operation of a
- * frame's only PDU, if it is the only fragment. `any`: others stand before it. */
+/* Shows what seals a PDU, by the key that was given why it is not opened, and whether it is late.
+ * Wireshark has shown protocol and operation of a frame's only PDU, if it is the only fragment.
+ * `any`: others stand before it. */
 static void show_sealed_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
                             const kept_pdu *pdu, given_key given, bool *any)
 {
@@ -589,7 +591,8 @@ static heur_dissector_t find_stock(const char *list)
     return wrapped[i].stock;
 }
 
-/* Calls the stock heuristic of the list that Wireshark tries, and reads headers if it took the packet or threw. Returns its result. */
+/* Calls the stock heuristic of the list that Wireshark tries, and reads headers if it took the
+ * packet or threw. Returns its result. */
 static ws_heuristic dissect_transport(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
     const heur_dissector_t stock = find_stock(pinfo->heur_list_name);
@@ -609,7 +612,8 @@ static ws_heuristic dissect_transport(tvbuff_t *tvb, packet_info *pinfo, proto_t
     return result;
 }
 
-/* Puts dissect_transport() in the place of each heuristic. They are there once all protocols are. */
+/* Puts dissect_transport() in the place of each heuristic. They are there once all protocols
+ * are. */
 static void wrap_heuristics(void)
 {
     for (unsigned i = 0; i < array_length(wrapped); i++) {

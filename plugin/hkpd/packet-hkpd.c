@@ -429,19 +429,6 @@ static answer_kind find_answer_kind(const hkpd_pdu *p)
     return table->is_sound && !(is_probe && table->num_groups > 0) ? ANSWER_BLOCK : ANSWER_OTHER;
 }
 
-/* Opens the handle of a response with a block once more, if it was closed or its opening was not captured: the block proves that the server has
- * it. Changes: `answering`, on the first pass. The request keeps the handle that it had. */
-static void open_answering_handle(hkpd_pdu *p)
-{
-    rpc_call *call = p->pdu.call;
-
-    if (p->kind == ANSWER_BLOCK && p->pdu.first_time && (call->handle == NULL || call->was_closed) &&
-        !handle_is_null(p->call->handle)) {
-        call->answering = handle_find_or_open(PERF_HANDLE_HKPD, p->pdu.server, p->call->handle);
-        handle_confirm(call->answering);
-    }
-}
-
 /* --- Neither data nor titles ----------------------------------------------------------------------------------- */
 
 /* Describes the response to a size probe in the Info column. Servers that do not know the size send none. */
@@ -661,7 +648,9 @@ static void value_response(hkpd_pdu *p)
 {
     read_silently(p, read_answer);
     p->kind = find_answer_kind(p);
-    open_answering_handle(p);
+    if (p->kind == ANSWER_BLOCK && p->pdu.first_time && !handle_is_null(p->call->handle)) {
+        rpc_pdu_confirm_handle(&p->pdu, PERF_HANDLE_HKPD, p->call->handle);
+    }
     set_tap_sizes(p);
     if (p->kind == ANSWER_OTHER) {
         describe_other(p);

@@ -5,10 +5,11 @@
  */
 #include "state/handles.h"
 
-/* Emptied with the file. */
-static wmem_map_t *handles; /* state_handle, as its own key -> the one that was opened last */
-static wmem_map_t
-    *called; /* what paths call a machine, in small letters -> the state_server that was called so first */
+static wmem_map_t *handles; /* state_handle, as its own key -> the newest; emptied with the file */
+
+/* Names of machines in paths, in small letters -> the state_server that had it first; emptied with
+ * the file. */
+static wmem_map_t *called;
 
 static uint32_t numbers[NUM_HANDLE_KINDS]; /* given out so far; from 0 again with the file */
 
@@ -76,13 +77,6 @@ bool handle_is_null(const uint8_t *bytes)
     static const uint8_t null_handle[PERF_HANDLE_SIZE];
 
     return memcmp(bytes, null_handle, PERF_HANDLE_SIZE) == 0;
-}
-
-state_handle *handle_find_or_open(state_handle_kind kind, state_server *server, const uint8_t *bytes)
-{
-    state_handle *handle = handle_find(kind, server, bytes);
-
-    return handle && handle->closed_frame == 0 ? handle : handle_open(kind, server, bytes, 0, NULL);
 }
 
 const char *handle_machine(const state_handle *handle, const state_server *server)

@@ -37,10 +37,6 @@ state_handle *handle_open(state_handle_kind kind, state_server *server, const ui
  * has the capture's last handles, and a call has its own. Returns NULL without one. */
 state_handle *handle_find(state_handle_kind kind, state_server *server, const uint8_t *bytes);
 
-/* Returns the open handle with these bytes. For the first pass. Changes: opens one whose opening was not captured, if there is none or the newest was
- * closed. */
-state_handle *handle_find_or_open(state_handle_kind kind, state_server *server, const uint8_t *bytes);
-
 /* Notes that the server answered for the handle, which proves that it exists. Changes: gives it the next number, if it has none. */
 void handle_confirm(state_handle *handle);
 

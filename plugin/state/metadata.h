@@ -77,7 +77,8 @@ void metadata_learn_definition(state_server *server, uint32_t object, uint32_t c
 void metadata_add_from_file(metadata_source source, const char *server, metadata_key key, metadata_kind kind,
                             const metadata_entry *entry);
 
-/* Returns the best that is known, from these sources in turn: server, names file for its address, names file for any, built-in list. */
+/* Returns the best that is known, from these sources in turn: server, names file for its address,
+ * names file for any, built-in list. */
 metadata_known metadata_lookup(const state_server *server, metadata_key key);
 
 /* Returns true unless the server shows that a title index stands for something else: it sent another English title, a disputed or assumed one,

@@ -264,7 +264,8 @@ static void apply_identifiers(struct state_query *query, bool add, const perf_id
     }
 }
 
-/* Takes all changes as ended: an outcome that comes later tells nothing new. `are_done`: all of them are applied, as the requests have them. */
+/* Takes all changes as ended: an outcome that comes later tells nothing new. `are_done`: all of
+ * them are applied, as the requests have them. */
 static void settle_changes(struct state_query *query, bool are_done)
 {
     for (wmem_list_frame_t *at = wmem_list_head(query->pending); are_done && at; at = wmem_list_frame_next(at)) {

@@ -12,8 +12,9 @@ static struct {
     uint64_t limit;
 } samples = {.kept = G_QUEUE_INIT};
 
-/* Memory that samples are copied to one after the other, and that goes with the last of them, as a g_rc_box. Freed bytes between what Wireshark
- * keeps of each packet would be holes: 2 bytes for each byte of counter data were measured. */
+/* Memory that samples are copied to one after the other, and that goes with the last of them, as a
+ * g_rc_box. Freed bytes between what Wireshark keeps of each packet would be holes: 2 bytes for
+ * each byte of counter data were measured. */
 #define ARENA_SIZE (4 << 20)
 
 typedef struct sample_arena {
@@ -67,8 +68,8 @@ static void discard_table(state_sample *sample, wmem_allocator_t *pool)
     }
 }
 
-/* Keeps a table as its sample's. Changes: the table of the sample before the one before, and the oldest of all beyond the limits, are discarded, with
- * `pool`. */
+/* Keeps a table as its sample's. Changes: the table of the sample before the one before, and the
+ * oldest of all beyond the limits, are discarded, with `pool`. */
 static void keep_table(state_sample *sample, perf_table *table, wmem_allocator_t *pool)
 {
     if (sample->previous && sample->previous->previous) {
@@ -140,8 +141,8 @@ static ws_wmem_result release_arena(wmem_allocator_t *pool _U_, wmem_cb_event_t 
     return FALSE;
 }
 
-/* Discards bytes and table of the oldest sample that has its bytes; the sample stays. Needs: there is one. `pool`: readers of the table, and of
- * the bytes below it, have both until this ends. */
+/* Discards bytes and table of the oldest sample that has its bytes; the sample stays. Needs: there
+ * is one. `pool`: readers of the table, and of the bytes below it, have both until this ends. */
 static void discard_oldest(wmem_allocator_t *pool)
 {
     state_sample *oldest = g_queue_pop_head(&samples.kept);

@@ -42,7 +42,8 @@ struct state_sample {
     const late_sample *late; /* NULL: in time */
 };
 
-/* Returns the series of a question: "" in PerflibV2; else the value's name, in small letters. For the first pass. Changes: creates it. */
+/* Returns the series of a question: "" in PerflibV2; else the value's name, in small letters. For
+ * the first pass. Changes: creates it. */
 sample_series *sample_series_find_or_create(state_handle *handle, const char *question);
 
 /* Keeps a copy of the response's bytes as the newest sample of the series, and its table. For the first pass. Needs: `table` is
@@ -63,7 +64,8 @@ perf_table *sample_get_table(state_sample *sample, bool is_current, wmem_allocat
 perf_table *sample_read_table(wmem_allocator_t *pool, bool is_block, const uint8_t *bytes, uint32_t size,
                               uint32_t reported);
 
-/* Sets the preference: the most bytes that all samples and tables may take, beyond which sample_keep() discards the oldest. */
+/* Sets the preference: the most bytes that all samples and tables may take, beyond which
+ * sample_keep() discards the oldest. */
 void sample_limit(uint64_t bytes);
 
 void samples_register(void);
