@@ -380,6 +380,7 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
     wmem_tree_key_t key[] = {
         {1, (uint32_t[]){now.frame}}, {1, (uint32_t[]){tcp->th_rawseq}}, {1, (uint32_t[]){tcp->th_rawack}}, {0, NULL}};
     const struct tcp_acked *found = analysis ? wmem_tree_lookup32_array(analysis->acked_table, key) : NULL;
+    verdict_evidence *lost = &connection->peers->lacks[LACKS_PACKETS];
 
     if (found == NULL) {
         return false;
@@ -396,7 +397,9 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
     }
     if (found->flags & (WS_TCP_LOST_PACKET | WS_TCP_ACK_LOST_PACKET)) {
         add_event(connection->peers->losses, &(connection_event){EVENT_LOST, by_client, now, connection->newest, 0, 0});
-        evidence_add(memory, &connection->peers->lacks[LACKS_PACKETS], now);
+        if (evidence_count(lost) < MAX_EVENTS_LOOKED_AT) {
+            evidence_add(memory, lost, now);
+        }
         connection->peers->waits.shown.frames = NULL; /* the answer may be what is lost */
     }
     return found->flags & WS_TCP_ACK_LOST_PACKET;
@@ -624,28 +627,22 @@ static void see_setup(verdict_connection *connection, packet_info *pinfo, const 
     }
 }
 
-/* Fields that no tap hands over; the filter of their listener. */
-enum { SEEN_KERBEROS_ERROR, SEEN_KERBEROS_LOGON, SEEN_SECURITY, SEEN_SESSION, SEEN_ENCRYPTED, NUM_SEEN_FIELDS };
-static const char *const field_names[NUM_SEEN_FIELDS + 1] = {"kerberos.error_code", "kerberos.SNameString",
-                                                             "smb2.sec_mode", "smb2.session_flags",
-                                                             "smb2.header.transform.enc_data"};
-
 /* Returns the packet's first field of this name; NULL: none. */
-static field_info *find_field(const epan_dissect_t *edt, unsigned which)
+static field_info *find_field(const epan_dissect_t *edt, const char *name)
 {
-    const GPtrArray *fields = proto_get_finfo_ptr_array(edt->tree, proto_registrar_get_id_byname(field_names[which]));
+    const GPtrArray *fields = proto_get_finfo_ptr_array(edt->tree, proto_registrar_get_id_byname(name));
 
     return fields && fields->len > 0 ? g_ptr_array_index(fields, 0) : NULL;
 }
 
 /* Returns the number in the packet's first field of this name; 0: none. */
-static uint32_t find_number(const epan_dissect_t *edt, unsigned which)
+static uint32_t find_number(const epan_dissect_t *edt, const char *name)
 {
-    field_info *field = find_field(edt, which);
+    field_info *field = find_field(edt, name);
 
-    return field == NULL                  ? 0
-           : which == SEEN_KERBEROS_ERROR ? (uint32_t)fvalue_get_sinteger(WS_FIELD_VALUE(field))
-                                          : fvalue_get_uinteger(WS_FIELD_VALUE(field));
+    return field == NULL                     ? 0
+           : field->hfinfo->type == FT_INT32 ? (uint32_t)fvalue_get_sinteger(WS_FIELD_VALUE(field))
+                                             : fvalue_get_uinteger(WS_FIELD_VALUE(field));
 }
 
 /* Notes what only fields say: a Kerberos error, named, of a key distribution center, or in place
@@ -657,10 +654,10 @@ static void see_fields(verdict_connection *connection, packet_info *pinfo, const
 {
     const verdict_moment now = verdict_now(pinfo);
     verdict_peers *peers = connection->peers;
-    uint32_t error = OUTCOME_KERBEROS + find_number(edt, SEEN_KERBEROS_ERROR);
-    uint32_t mode = find_number(edt, SEEN_SECURITY);
+    uint32_t error = OUTCOME_KERBEROS + find_number(edt, "kerberos.error_code");
+    uint32_t mode = find_number(edt, "smb2.sec_mode");
     bool is_center = connection->port == PORT_KERBEROS; /* it asks for more before each logon, which is no failure */
-    bool is_guest = find_number(edt, SEEN_SESSION) & IS_GUEST, has_mode = find_field(edt, SEEN_SECURITY);
+    bool is_guest = find_number(edt, "smb2.session_flags") & IS_GUEST, has_mode = find_field(edt, "smb2.sec_mode");
     bool is_signing = mode & SIGNING_REQUIRED, cannot_sign = has_mode && mode == 0 && connection->wants_signing;
 
     if (error > OUTCOME_KERBEROS && (!is_center || find_outcome_row(error))) {
@@ -669,13 +666,13 @@ static void see_fields(verdict_connection *connection, packet_info *pinfo, const
     }
     if (is_from_client(connection, pinfo)) {
         connection->wants_signing = has_mode ? is_signing : connection->wants_signing;
-        if (find_field(edt, SEEN_KERBEROS_LOGON)) {
+        if (find_field(edt, "kerberos.SNameString")) {
             learn_account(connection, pinfo, "Kerberos");
         }
     } else if (is_guest || is_signing || cannot_sign) {
         note_failure(&peers->waits, connection, STEP_LOGON, is_guest ? OUTCOME_GUEST : OUTCOME_SIGNING, NULL, now);
     }
-    if (find_field(edt, SEEN_ENCRYPTED) && encryption == NULL) {
+    if (find_field(edt, "smb2.header.transform.enc_data") && encryption == NULL) {
         encryption = wmem_strdup_printf(
             memory, "SMB3 encrypts what %s and %s say, and no key opens it: frame %u, docs/decryption.md",
             peers->client, peers->called, now.frame);
@@ -707,10 +704,19 @@ static void steps_reset(void *data _U_)
 typedef struct {
     const char *name;
     void (*see)(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt, const void *tapped);
+    const char *filter;
 } watched_tap;
 
 static watched_tap watched_taps[] = {
-    {"tcp", see_tcp}, {"smb2", see_smb2}, {"ntlmssp", see_ntlm}, {SETUP_TAP_NAME, see_setup}, {"frame", see_fields}};
+    {"tcp", see_tcp, NULL},
+    {"smb2", see_smb2, NULL},
+    {"ntlmssp", see_ntlm, NULL},
+    {SETUP_TAP_NAME, see_setup, NULL},
+    /* fields that no tap hands over, as see_fields() asks for them */
+    {"frame", see_fields,
+     "kerberos.error_code || kerberos.SNameString || smb2.sec_mode || smb2.session_flags || "
+     "smb2.header.transform.enc_data"},
+};
 
 static tap_packet_status steps_see_packet(void *tap, packet_info *pinfo, epan_dissect_t *edt, const void *tapped,
                                           tap_flags_t flags _U_)
@@ -731,12 +737,10 @@ void steps_watch(void)
     memory = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
     steps_reset(NULL);
     register_cleanup_routine(forget_conversations);
-    char *filter = g_strjoinv(" || ", (char **)field_names);
     for (unsigned i = 0; i < G_N_ELEMENTS(watched_taps); i++) {
-        output_listen(watched_taps[i].name, &watched_taps[i], watched_taps[i].see == see_fields ? filter : NULL,
-                      steps_reset, steps_see_packet, NULL);
+        watched_tap *tap = &watched_taps[i];
+        output_listen(tap->name, tap, tap->filter, steps_reset, steps_see_packet, NULL);
     }
-    g_free(filter);
 }
 
 capture_times steps_times(void)

@@ -48,7 +48,7 @@ typedef enum {
     LACKS_ENDS,    /* truncated by the snapshot length */
     LACKS_ORDER,   /* first SYN of a connection, behind its answer */
     LACKS_BEGIN,   /* first request of DCE/RPC on a connection that began before the capture */
-    LACKS_PACKETS, /* behind a loss, as EVENT_LOST */
+    LACKS_PACKETS, /* behind a loss, as EVENT_LOST; bounded */
     NUM_LACKS
 } capture_lack;
 
