@@ -335,7 +335,6 @@ static void fill_sealed_call(kept_pdu *pdu, rpc_connection *connection, const pe
             .sample_size = flags & RPC_SAMPLES ? size : 0,
             .request_time = pending->begun,
             .request_frame = pending->frame,
-            .is_empty = returns_data && size == 0,
             .takes_sample = flags & RPC_SAMPLES,
         };
         tapped->subject = &tapped->sealed.connection;

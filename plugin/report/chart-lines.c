@@ -18,7 +18,7 @@
 void chart_lines_begin(chart_lines *lines)
 {
     *lines = (chart_lines){.all = lines->all};
-    keyed_list_begin(&lines->all, NULL);
+    keyed_list_begin(&lines->all, NULL, NULL);
 }
 
 chart_line *chart_line_find_or_create(chart_lines *lines, const char *path)
@@ -26,7 +26,7 @@ chart_line *chart_line_find_or_create(chart_lines *lines, const char *path)
     chart_line *line = keyed_list_find(&lines->all, path);
 
     if (line == NULL && path && lines->path_bytes < PATHS_BYTES) {
-        line = keyed_list_add(&lines->all, path, sizeof *line);
+        line = keyed_list_find_or_add(&lines->all, path, sizeof *line);
         line->points = wmem_array_new(lines->all.pool, sizeof(chart_point));
         lines->path_bytes += LINE_BYTES + 2 * strlen(path);
     }

@@ -440,7 +440,7 @@ static void window_fill(stat_table *t)
     char *path = g_strdup_printf("%s" G_DIR_SEPARATOR_S "%s.html", folder ? folder : g_get_home_dir(),
                                  *capture ? capture : "counters");
 
-    stat_table_add_row(t, &(table_cell){.text = *PAGE ? path : NO_LIBRARY});
+    stat_table_add_row(t, &(table_cell){.text = *PAGE ? path : NO_LIBRARY}, 1);
     window->task.file = (output_file){.path = path}; /* a page that could not be written before is tried again */
     report_draw(window);
     g_free(capture);

@@ -36,9 +36,7 @@ void call_tap_queue(packet_info *pinfo, const call_tap_data *tapped)
         copy->answer = wmem_memdup(pinfo->pool, tapped->answer, sizeof *tapped->answer);
     }
     for (unsigned i = 0; i < num_taps; i++) {
-        if (have_tap_listener(taps[i])) {
-            tap_queue_packet(taps[i], pinfo, copy);
-        }
+        tap_queue_packet(taps[i], pinfo, copy);
     }
 }
 

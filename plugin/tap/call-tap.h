@@ -25,7 +25,6 @@ typedef struct {
     uint32_t sample_size;   /* bytes of counter data in the stub, 0 without any */
     nstime_t request_time;  /* when the request began */
     uint32_t request_frame; /* where the request began */
-    bool is_empty;          /* a response without the data that the operation returns: a size probe, or a failure */
     bool uses_query;        /* the operation opens, uses or closes a handle */
     bool takes_sample;      /* the operation asks for counter data */
 } call_tap_sealed;
@@ -125,14 +124,9 @@ void call_tap_queue(packet_info *pinfo, const call_tap_data *tapped);
 
 /* --- Paths that a statistic is asked for --------------------------------------------------------------------------- */
 
-typedef struct watch_paths watch_paths;
+/* Takes paths, written as a watched counter's, that stand in place of a filter: they begin with a backslash. Returns their patterns; NULL for a
+ * filter, which stays, and for malformed paths with the reason in `*error`, to be freed. Changes: paths are taken out of `filter`. */
+char **watch_take_paths(const char **filter, char **error);
 
-/* Takes paths, written as a watched counter's, that stand in place of a filter: they begin with a backslash. Returns NULL for a filter, which
- * stays, and for malformed paths with the reason in `*error`, to be freed. Changes: paths are taken out of `filter`, and kept for good. */
-watch_paths *watch_paths_take(const char **filter, char **error);
-
-/* Returns true if a path matches one of `paths`; always if these are NULL: all are asked for. `path`: NULL, not known, matches none. */
-bool watch_paths_fit(watch_paths *paths, const char *path);
-
-/* Returns true if watch_paths_fit() has matched any path, or `paths` is NULL. */
-bool watch_paths_are_met(const watch_paths *paths);
+/* Returns true if a path matches one of `patterns`. `path`: NULL, not known, matches none. */
+bool watch_has_path(char *const *patterns, const char *path);

@@ -226,12 +226,7 @@ bool watch_has_rows(void)
 
 /* --- Paths that a statistic is asked for --------------------------------------------------------------------------- */
 
-struct watch_paths {
-    char **patterns;
-    bool is_any_met; /* a path matched */
-};
-
-watch_paths *watch_paths_take(const char **filter, char **error)
+char **watch_take_paths(const char **filter, char **error)
 {
     const char *text = *filter;
 
@@ -243,26 +238,16 @@ watch_paths *watch_paths_take(const char **filter, char **error)
         *error = g_strdup_printf("pcq: " NO_PATHS, text);
         return NULL;
     }
-    watch_paths *paths = g_new0(watch_paths, 1);
-    paths->patterns = split_patterns(text);
-    return paths;
+    return split_patterns(text);
 }
 
-bool watch_paths_fit(watch_paths *paths, const char *path)
+bool watch_has_path(char *const *patterns, const char *path)
 {
-    if (paths == NULL || path == NULL) {
-        return paths == NULL;
-    }
-    char *folded = fold_case(path);
-    bool fits = has_match(paths->patterns, folded);
-    paths->is_any_met |= fits;
+    char *folded = path ? fold_case(path) : NULL;
+    bool fits = folded && has_match(patterns, folded);
+
     g_free(folded);
     return fits;
-}
-
-bool watch_paths_are_met(const watch_paths *paths)
-{
-    return paths == NULL || paths->is_any_met;
 }
 
 /* --- What they have in an answer --------------------------------------------------------------------------------- */

@@ -28,27 +28,14 @@ typedef struct {
 
 static struct {
     keyed_list rows;    /* counter_row */
-    size_t bytes;       /* of all rows with their paths */
+    size_t room;        /* bytes that rows may still take */
     uint64_t responses; /* number of the newest response with values, from 1; never begins again */
 } counted;
 
 static void counters_begin(void *data _U_)
 {
-    keyed_list_begin(&counted.rows, NULL);
-    counted.bytes = 0;
-}
-
-/* Returns the row of a path. Changes: creates it. Returns NULL without a path, or without room for one more. */
-static counter_row *find_or_create_counter(const char *path)
-{
-    counter_row *row = keyed_list_find(&counted.rows, path);
-    size_t bytes = path ? sizeof *row + strlen(path) + 1 : 0;
-
-    if (row == NULL && path && counted.bytes + bytes <= MAX_COUNTER_BYTES) {
-        row = keyed_list_add(&counted.rows, path, sizeof *row);
-        counted.bytes += bytes;
-    }
-    return row;
+    counted.room = MAX_COUNTER_BYTES;
+    keyed_list_begin(&counted.rows, NULL, &counted.room);
 }
 
 /* Counts the value that was read last in its path's row. Without a row are texts, paths without room or not known, a path's second value of a
@@ -56,7 +43,7 @@ static counter_row *find_or_create_counter(const char *path)
 static void count_value(stat_table *t, value_stream *stream, const char *path)
 {
     path = call_tap_placed_path(stream->pool, stream->response.handle, path);
-    counter_row *row = stream->at.counter->is_text ? NULL : find_or_create_counter(path);
+    counter_row *row = stream->at.counter->is_text ? NULL : keyed_list_find_or_add(&counted.rows, path, sizeof *row);
 
     if (row == NULL || row->response == counted.responses || !value_stream_is_same_counter(stream, &row->whose)) {
         t->omitted.counts[OMITTED_WITHOUT_ROW]++;
@@ -83,7 +70,7 @@ static void counters_count(void *data, packet_info *pinfo, const call_tap_data *
         counted.responses++;
         while (value_stream_next(stream)) {
             const char *path = value_stream_path(stream);
-            if (watch_paths_fit(t->omitted.paths, path)) {
+            if (omissions_ask(&t->omitted, path)) {
                 count_value(t, stream, path);
             }
         }
@@ -113,7 +100,7 @@ static void counters_fill(stat_table *t)
             {.text = any ? from->whose.type->unit : NULL},
             {.number = (double)from->resets},
         };
-        stat_table_add_row(t, cells);
+        stat_table_add_row(t, cells, G_N_ELEMENTS(cells));
     }
     wmem_destroy_allocator(pool);
 }

@@ -97,7 +97,7 @@ static void write_long_row(long_export *export, value_stream *stream)
 {
     const char *path = value_stream_path(stream);
 
-    if (!watch_paths_fit(export->task.omitted.paths, path)) {
+    if (!omissions_ask(&export->task.omitted, path)) {
         return;
     }
     perf_result result =

@@ -29,6 +29,14 @@ void omissions_count_call(omissions *o, const call_tap_data *tapped)
     }
 }
 
+bool omissions_ask(omissions *o, const char *path)
+{
+    bool is_asked = o->paths == NULL || watch_has_path(o->paths, path);
+
+    o->any_path |= is_asked;
+    return is_asked;
+}
+
 void omissions_count_value(omissions *o, value_stream *stream, const perf_result *result)
 {
     o->counts[OMITTED_UNTYPED] += is_untyped_result(result);
@@ -71,7 +79,7 @@ GPtrArray *omissions_format(const omissions *o, omissions_form form)
             add_note(notes, form, rows[i].sentence, o->counts[i], rows[i].remedy);
         }
     }
-    if (!watch_paths_are_met(o->paths) && o->samples > 0) {
+    if (o->paths && !o->any_path && o->samples > 0) {
         g_ptr_array_add(notes, g_strdup("no counter fits the paths; -z pcq,counters lists all"));
     }
     if (notes->len == 0 && o->samples == 0 && !o->has_findings) {

@@ -35,11 +35,15 @@ typedef struct {
     uint64_t samples;          /* responses with values of a known query */
     uint64_t undecoded;        /* requests and responses that nobody decoded */
     const char *why_undecoded; /* reason of the first, interned */
-    watch_paths *paths;        /* that the user asked for; NULL: all. Stays when all else is forgotten */
+    bool any_path;             /* omissions_ask() returned true */
+    char *const *paths;        /* patterns that the user asked for; NULL: all. Stays when all else is forgotten */
 } omissions;
 
 /* Counts a call, its values excepted. Repeated responses are not counted. */
 void omissions_count_call(omissions *o, const call_tap_data *tapped);
+
+/* Returns true if the user asked for a path. `path`: NULL, not known, is asked for with all others alone. */
+bool omissions_ask(omissions *o, const char *path);
 
 /* Returns true for a value that has no result because its counter or type is not known. */
 static inline bool is_untyped_result(const perf_result *result)

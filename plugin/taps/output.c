@@ -305,7 +305,7 @@ static ws_stat_started start_task(const char *argument, void *user)
 
     task->statistic = statistic;
     task->file.path = count > 1 && *parts[1] ? g_strdup(parts[1]) : statistic->place;
-    task->omitted.paths = statistic->takes_paths ? watch_paths_take(&filter, &error) : NULL;
+    task->omitted.paths = statistic->takes_paths ? watch_take_paths(&filter, &error) : NULL;
     if (error == NULL && task->file.path == NULL) {
         error = g_strdup_printf("pcq: say where to write: -z %s,FILE[,FILTER]", statistic->name);
     }

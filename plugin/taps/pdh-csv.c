@@ -21,8 +21,8 @@
 
 #define HEADER "(PDH-CSV 4.0) (UTC)(0)"
 
-/* Bytes of all paths of an export: values beyond have no column. */
-#define MAX_PATH_BYTES (128 << 20)
+/* Bytes of all columns and paths of an export, without cells: values beyond have no column. */
+#define MAX_COLUMN_BYTES (256 << 20)
 
 /* If each response has instances of its own, rows times columns are many more cells than values. So a document has at most this many columns,
  * and as many more for each value that its rows have on average: the first. */
@@ -66,7 +66,7 @@ typedef struct {
     output_task task;      /* its file: the first document's */
     keyed_list documents;  /* document, whose pool has all */
     wmem_array_t *sampled; /* the same pointers, of those with samples, in the order of the first */
-    size_t path_bytes;     /* of all paths */
+    size_t room;           /* bytes that columns may still take */
 } csv_export;
 
 static document *get_document(const csv_export *export, unsigned number)
@@ -78,9 +78,9 @@ static void csv_reset(void *data)
 {
     csv_export *export = data;
 
-    keyed_list_begin(&export->documents, NULL);
+    export->room = MAX_COLUMN_BYTES;
+    keyed_list_begin(&export->documents, NULL, NULL);
     export->sampled = wmem_array_new(export->documents.pool, sizeof(document *));
-    export->path_bytes = 0;
 }
 
 /* --- Adding ---------------------------------------------------------------------------------------------------- */
@@ -92,10 +92,9 @@ static document *find_or_create_document(csv_export *export, const state_handle 
     char suffix[32];
 
     snprintf(suffix, sizeof suffix, "%s-%u", is_hkpd ? "hkpd" : "query", handle->number);
-    document *doc = keyed_list_find(&export->documents, suffix);
-    if (doc == NULL) {
-        doc = keyed_list_add(&export->documents, suffix, sizeof *doc);
-        keyed_list_begin(&doc->paths, pool);
+    document *doc = keyed_list_find_or_add(&export->documents, suffix, sizeof *doc);
+    if (doc->rows == NULL) {
+        keyed_list_begin(&doc->paths, pool, &export->room);
         doc->columns = wmem_array_new(pool, sizeof(document_column *));
         doc->rows = wmem_array_new(pool, sizeof(document_row));
         doc->cells = wmem_array_new(pool, sizeof(document_cell));
@@ -103,25 +102,12 @@ static document *find_or_create_document(csv_export *export, const state_handle 
     return doc;
 }
 
-/* Returns the counter of a path. Changes: creates it, as one that was refused. Returns NULL without a path or without room for it. */
-static document_column *find_or_add_path(csv_export *export, document *doc, const char *path)
-{
-    document_column *column = keyed_list_find(&doc->paths, path);
-    size_t size = path ? strlen(path) + 1 : 0;
-
-    if (column == NULL && path && size <= MAX_PATH_BYTES - export->path_bytes) {
-        export->path_bytes += size;
-        column = keyed_list_add(&doc->paths, path, sizeof *column);
-    }
-    return column;
-}
-
 /* Adds a cell of the value that was read last, if it is the first of its path in the response: a client may ask for a counter twice. Of two
  * counters with one path the first has the column. `first_of_row`: number of the row's first cell. Changes: counts values without a column. */
 static void add_cell(csv_export *export, document *doc, value_stream *stream, const perf_result *result,
                      unsigned first_of_row)
 {
-    document_column *column = find_or_add_path(export, doc, value_stream_path(stream));
+    document_column *column = keyed_list_find_or_add(&doc->paths, value_stream_path(stream), sizeof *column);
     const document_cell cell = {result->none == PERF_NO_RESULT_OK ? result->value : NAN, column};
     bool has_column = column && value_stream_is_same_counter(stream, &column->whose);
 
@@ -144,7 +130,8 @@ static void add_refused(csv_export *export, packet_info *pinfo, const call_tap_d
     for (uint32_t i = 0; tapped->handle && i < tapped->num_identifiers; i++) {
         const char *path = refusals_find_path(pinfo->pool, tapped, i, &(bool){false});
         if (path) {
-            find_or_add_path(export, find_or_create_document(export, tapped->handle, false /* is_hkpd */), path);
+            document *doc = find_or_create_document(export, tapped->handle, false /* is_hkpd */);
+            keyed_list_find_or_add(&doc->paths, path, sizeof(document_column));
         }
     }
 }

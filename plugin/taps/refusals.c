@@ -19,19 +19,13 @@
 
 /* --- One response ------------------------------------------------------------------------------------------------ */
 
-/* Adds a refusal of which kind, path and status are known; without a path nothing. */
+/* Adds a refusal of which kind, path, and error or status are known; without a path nothing. */
 static void add_refusal(wmem_array_t *to, wmem_allocator_t *pool, const call_tap_data *tapped, refusal found)
 {
     enum { ACCESS_DENIED = 5 };
     bool is_call = found.kind == REFUSED_CALL;
 
-    if (found.kind == REFUSED_INSTANCES) {
-        found.error = "no instances";
-        found.description = "its set has no instance now";
-    } else if (found.kind == REFUSED_OBJECT) {
-        found.error = "not delivered";
-        found.description = "its provider is disabled or gone, or the account may not read it";
-    } else {
+    if (found.error == NULL) {
         found.error = (is_call && tapped->is_fault ? text_fault : text_win32_error)(pool, found.status);
         found.description = is_call && found.status == ACCESS_DENIED && tapped->does_not_seal
                                 ? "the calls are signed and not sealed: the client has to seal them "
@@ -57,7 +51,11 @@ static void add_blocks(wmem_array_t *to, wmem_allocator_t *pool, const call_tap_
             add_refusal(to, pool, tapped,
                         (refusal){.kind = REFUSED_BLOCK, .path = path, .status = stream->group->status});
         } else if (stream->at.is_empty) {
-            add_refusal(to, pool, tapped, (refusal){.kind = REFUSED_INSTANCES, .path = path});
+            add_refusal(to, pool, tapped,
+                        (refusal){.kind = REFUSED_INSTANCES,
+                                  .path = path,
+                                  .error = "no instances",
+                                  .description = "its set has no instance now"});
         }
     }
 }
@@ -98,7 +96,11 @@ wmem_array_t *refusals_find(wmem_allocator_t *pool, const call_tap_data *tapped)
     for (uint32_t i = 0; call_tap_has_sample(tapped) && i < tapped->num_objects; i++) {
         if (!tapped->objects[i].is_there) {
             const char *name = call_tap_object_name(pool, tapped->server, tapped->objects[i].title);
-            add_refusal(found, pool, tapped, (refusal){.kind = REFUSED_OBJECT, .path = name});
+            add_refusal(found, pool, tapped,
+                        (refusal){.kind = REFUSED_OBJECT,
+                                  .path = name,
+                                  .error = "not delivered",
+                                  .description = "its provider is disabled or gone, or the account may not read it"});
         }
     }
     return found;
@@ -109,36 +111,37 @@ wmem_array_t *refusals_find(wmem_allocator_t *pool, const call_tap_data *tapped)
 /* Counts a refusal in the row of its path, error, server and client. Changes: creates the row, as of this packet. */
 static void add_to_list(refusals *list, packet_info *pinfo, const call_tap_data *tapped, const refusal *found)
 {
+    const state_handle *handle = tapped->handle;
     const char *client = address_to_str(pinfo->pool, &pinfo->dst);
-    const char *path = call_tap_placed_path(pinfo->pool, tapped->handle, found->path);
+    const char *path = call_tap_placed_path(pinfo->pool, handle, found->path);
     const char *key = wmem_strdup_printf(pinfo->pool, "%s %s %s %s", tapped->server->text, client, found->error, path);
     wmem_allocator_t *pool = list->rows.pool;
-    refusal *row = keyed_list_find(&list->rows, key);
+    bool has_room = keyed_list_count(&list->rows) < MAX_REFUSALS;
+    refusal *row = has_room ? keyed_list_find_or_add(&list->rows, key, sizeof *row) : keyed_list_find(&list->rows, key);
 
-    if (row == NULL && keyed_list_count(&list->rows) >= MAX_REFUSALS) {
+    if (row == NULL) {
         list->omitted++;
         return;
     }
-    if (row == NULL) {
-        row = keyed_list_add(&list->rows, key, sizeof *row);
-        *row = (refusal){.key = row->key,
-                         .kind = found->kind,
-                         .path = wmem_strdup(pool, path),
-                         .error = wmem_strdup(pool, found->error),
-                         .description = wmem_strdup(pool, found->description),
-                         .status = found->status,
-                         .is_usual = found->is_usual,
-                         .client = wmem_strdup(pool, client),
-                         .first_frame = pinfo->num,
-                         .query = tapped->handle ? tapped->handle->number : 0,
-                         .is_hkpd = tapped->is_hkpd};
+    if (row->count == 0) {
+        *row = (refusal){
+            .key = row->key,
+            .path = wmem_strdup(pool, path),
+            .error = wmem_strdup(pool, found->error),
+            .description = wmem_strdup(pool, found->description),
+            .is_usual = found->is_usual,
+            .client = wmem_strdup(pool, client),
+            .first_frame = pinfo->num,
+            .query = handle && handle->number > 0
+                         ? wmem_strdup_printf(pool, "%s %u", tapped->is_hkpd ? "handle" : "query", handle->number)
+                         : NULL};
     }
     row->count++;
 }
 
 void refusals_begin(void *list)
 {
-    keyed_list_begin(&((refusals *)list)->rows, NULL);
+    keyed_list_begin(&((refusals *)list)->rows, NULL, NULL);
     ((refusals *)list)->omitted = 0;
 }
 
@@ -165,25 +168,19 @@ static void refusals_table_fill(stat_table *t)
 
     for (unsigned i = 0; i < keyed_list_count(&list->rows); i++) {
         const refusal *from = keyed_list_get(&list->rows, i);
-        char *query = g_strdup_printf("%s %u", from->is_hkpd ? "handle" : "query", from->query);
         const table_cell cells[] = {
-            {.text = from->path},
-            {.text = from->error},
-            {.number = (double)from->count},
-            {.number = from->first_frame},
-            {.text = from->query > 0 ? query : NULL},
-            {.text = from->client},
+            {.text = from->path},          {.text = from->error}, {.number = (double)from->count},
+            {.number = from->first_frame}, {.text = from->query}, {.text = from->client},
             {.text = from->description},
         };
-        stat_table_add_row(t, cells);
-        g_free(query);
+        stat_table_add_row(t, cells, G_N_ELEMENTS(cells));
     }
     if (list->omitted > 0) {
         const table_cell cells[G_N_ELEMENTS(refusal_columns)] = {{.text = "(all others: there are too many)"},
                                                                  {.text = NULL},
                                                                  {.number = (double)list->omitted},
                                                                  {.number = NAN}};
-        stat_table_add_row(t, cells);
+        stat_table_add_row(t, cells, G_N_ELEMENTS(cells));
     }
 }
 

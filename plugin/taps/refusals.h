@@ -32,8 +32,7 @@ typedef struct {
     const char *client;
     uint64_t count;
     uint32_t first_frame;
-    uint32_t query; /* number of the first frame's query or handle, 0: it is not known */
-    bool is_hkpd;
+    const char *query; /* "query 2", "handle 1" of the first frame; NULL: it is not known */
 } refusal;
 
 /* Returns the path of an identifier that ValidateCounters was to add and the server refused; NULL for any other. `number`: from 0, in

@@ -38,8 +38,7 @@ static stat_tap_table_item_type make_cell(stat_table *t, const char *format, con
     return (stat_tap_table_item_type){.type = TABLE_ITEM_STRING, .value.string_value = kept};
 }
 
-/* Adds a row of the first `count` columns' cells. The others have nothing, as the last rows, which are notes. */
-static void add_cells(stat_table *t, const table_cell *cells, unsigned count)
+void stat_table_add_row(stat_table *t, const table_cell *cells, unsigned count)
 {
     stat_tap_table_item_type made[TABLE_MAX_COLUMNS] = {0};
 
@@ -49,17 +48,12 @@ static void add_cells(stat_table *t, const table_cell *cells, unsigned count)
     stat_tap_init_table_row(t->shown, t->shown->num_elements, (unsigned)t->ui.nfields, made);
 }
 
-void stat_table_add_row(stat_table *t, const table_cell *cells)
-{
-    add_cells(t, cells, (unsigned)t->ui.nfields);
-}
-
 static void add_notes(stat_table *t)
 {
     GPtrArray *notes = omissions_format(&t->omitted, OMISSIONS_BRIEF);
 
     for (unsigned i = 0; i < notes->len; i++) {
-        add_cells(t, &(table_cell){.text = g_ptr_array_index(notes, i)}, 1);
+        stat_table_add_row(t, &(table_cell){.text = g_ptr_array_index(notes, i)}, 1);
     }
     g_ptr_array_free(notes, TRUE);
 }
@@ -178,7 +172,7 @@ static void check_argument(const char *argument, const char **filter, char **err
         if (is_table_there(t)) {
             *error = g_strdup_printf("pcq: -z %s can be given once", t->ui.cli_string);
         } else if (t->takes_paths) {
-            t->omitted.paths = watch_paths_take(filter, error);
+            t->omitted.paths = watch_take_paths(filter, error);
         }
     }
 }

@@ -407,7 +407,7 @@ static void add_finding_row(stat_table *t, const verdict_monitor *monitor, const
         {.text = finding ? finding->more : NULL},
     };
 
-    stat_table_add_row(t, cells);
+    stat_table_add_row(t, cells, G_N_ELEMENTS(cells));
 }
 
 /* Fills `-z pcq,monitors`: a row for each finding, the worst first, and one for each monitor's line. */
@@ -436,7 +436,7 @@ static void add_query_row(stat_table *t, const verdict_monitor *monitor)
     for (unsigned i = 0; i < NUM_QUERY_COLUMNS; i++) {
         cells[i] = (table_cell){monitor->stats.texts[i], round(monitor->stats.numbers[i] * 1e6) / 1e6};
     }
-    stat_table_add_row(t, cells);
+    stat_table_add_row(t, cells, G_N_ELEMENTS(cells));
 }
 
 /* Adds a row for each monitor that has samples, and a handle that the server knows. */
