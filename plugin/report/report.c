@@ -132,7 +132,7 @@ static const char *format_who(const verdict_monitor *monitor, const verdict_find
                                           [PARTY_UNKNOWN] = "Client or server "};
     const char *name = finding->party == PARTY_CAPTURE  ? ""
                        : finding->party == PARTY_CLIENT ? monitor->stats.texts[STAT_CLIENT]
-                                                        : monitor_server(monitor);
+                                                        : monitor->called;
 
     return wmem_strconcat(monitor->pool, parties[finding->party], name, NULL);
 }

@@ -11,17 +11,16 @@
 
 #define IDLE_S 60.0       /* seconds: firewalls forget a connection without packets after a minute or more */
 #define IDLE_STOP_S 590.0 /* seconds: Remote Registry stops when nobody asked for ten minutes */
-#define LOOP 3            /* responses without data in a row, after the last sample */
-#define MANY_OPEN 10      /* queries left open: fewer are no finding */
+#define MOST_ABSENCES 2   /* absences of a counterset's instances: more are usual for it */
 #define FEWEST_RESENT 3   /* times that a packet is resent and never acknowledged before the way is broken */
 #define STATUS_CANCELLED 0xc0000120
 
 enum { ACCESS_DENIED = 5, UNKNOWN_INTERFACE = 0x1c010003 };
 
-/* Returns true if the client did not close the query, or any sealed one of its connection. Once the capture is closed only sealed ones count. */
+/* Returns true if the client did not close the query, or any sealed one of its connection. */
 static bool is_open(const verdict_query *query)
 {
-    return query->is_sealed ? query->num_open > 0 : query->handle && query_closed_frame(query) == 0;
+    return query->is_sealed ? query->num_open > 0 : !query->is_of_peers && *query->closed_frame == 0;
 }
 
 /* Returns true if a FIN or RST ended the connection that is not the client's: the server sent it, or a firewall. */
@@ -30,61 +29,34 @@ static bool is_ended_by_server(const verdict_connection *connection)
     return connection->end.frame > 0 && !connection->is_ended_by_client;
 }
 
-/* --- Calls -------------------------------------------------------------------------------------------------------- */
-
-/* Kind of failure of a call. */
-typedef enum {
-    WRONG_NOTHING,
-    WRONG_SILENT,     /* the server does not answer */
-    WRONG_RESENT,     /* the request was resent in vain, */
-    WRONG_IDLE,       /* after a pause */
-    WRONG_LARGE,      /* the response was resent in vain */
-    WRONG_IDLE_STOP,  /* the pipe failed after a pause, and works again */
-    WRONG_PIPE,       /* the pipe failed */
-    WRONG_EMPTY,      /* no data */
-    WRONG_SEALED,     /* no data, sealed */
-    WRONG_ROOM,       /* a size probe */
-    WRONG_PROTECTION, /* the four ways to fail, of which a monitor has the first alone: the others are consequences */
-    WRONG_INTERFACE,
-    WRONG_RIGHTS,
-    WRONG_FAILED,
-    NUM_WRONG
-} call_wrong;
-
-/* Finding of each. `behind_sample`: so many calls behind the last sample make one; 0: any call does.
- * %s in `text`: operation, error. WRONG_PIPE is a step's. */
+#define PROBLEM_ROW(problem, kind, party, fewest, text) {VERDICT_##kind, PARTY_##party, fewest, text},
 static const struct {
     verdict_kind kind;
     verdict_party party;
-    const char *text;
-    unsigned behind_sample;
-} wrong_rows[NUM_WRONG] = {
-    [WRONG_SILENT] = {VERDICT_UNANSWERED, PARTY_SERVER, "$S does not answer %s of $C$N: $T", 0},
-    [WRONG_RESENT] = {VERDICT_UNANSWERED, PARTY_NETWORK, "$S does not answer %s of $C, sent again and again$N: $T", 0},
-    [WRONG_IDLE] = {VERDICT_BROKEN, PARTY_NETWORK,
-                    "The network (an idle firewall?) dropped the connection of $C to $S$N: $T", 0},
-    [WRONG_LARGE] = {VERDICT_UNANSWERED, PARTY_NETWORK, "The network drops large responses of $S to $C (MTU?)$N: $T",
-                     0},
-    [WRONG_IDLE_STOP] = {VERDICT_PAUSE, PARTY_SERVER,
-                         "$S stopped Remote Registry while $C was idle, and started it again$N: $T", 0},
-    [WRONG_EMPTY] = {VERDICT_NO_DATA, PARTY_SERVER, "$S answers $C without data$N: $T", LOOP},
-    [WRONG_SEALED] = {VERDICT_NO_DATA, PARTY_SERVER,
-                      "$S answers $C without data (it fails, or $C offers too little room)$N: $T", 0},
-    [WRONG_ROOM] = {VERDICT_NO_DATA, PARTY_CLIENT, "$C offers $S too little room each time, and gets no sample: $T",
-                    LOOP},
-    [WRONG_PROTECTION] = {VERDICT_NOT_SEALED, PARTY_CLIENT, "$S denies calls that $C signed but did not seal: $T", 0},
-    [WRONG_INTERFACE] = {VERDICT_BIND_REFUSED, PARTY_SERVER, "$S does not offer the interface for %s of $C (%s)$N: $T",
-                         0},
-    [WRONG_RIGHTS] = {VERDICT_CALL_FAILED, PARTY_SERVER, "$S answers %s of $C with %s$N: $T", 0},
-    [WRONG_FAILED] = {VERDICT_CALL_FAILED, PARTY_SERVER, "$S answers %s of $C with %s$N: $T", 0},
-};
+    unsigned fewest;
+    const char *text; /* NULL: another room's */
+} problem_rows[NUM_PROBLEMS] = {PROBLEMS(PROBLEM_ROW)};
 
-/* Calls with which the same is wrong. */
+/* A monitor's problem. Begins as zeros. */
 typedef struct {
     verdict_evidence shown;
-    const monitor_call *first;
-    bool is_mixed; /* others have another operation or error than the first */
-} wrong_calls;
+    const char *word;          /* for %s in the sentence */
+    const monitor_call *first; /* NULL: it is not of calls */
+    bool is_mixed;             /* calls have another operation or error than the first */
+    uint32_t status;           /* NTSTATUS of a pipe that failed last */
+} problem_shown;
+
+/* Adds a frame that shows a problem. `call`: NULL: it is of none. */
+static void show_problem(const verdict_monitor *monitor, problem_shown *problem, verdict_moment at,
+                         const monitor_call *call)
+{
+    const monitor_call *first = problem->first = problem->first ? problem->first : call;
+
+    problem->is_mixed |= call && (call->operation != first->operation || call->status != first->status);
+    evidence_add(monitor->pool, &problem->shown, at);
+}
+
+/* --- Calls -------------------------------------------------------------------------------------------------------- */
 
 /* Returns true for a call for no data if a query of its peers began later and got samples. False for an error other than a denial of what is no
  * opening. */
@@ -138,8 +110,8 @@ static const connection_event *find_pipe_failure(const monitor_call *call)
 
 /* Returns why a request has no response. `failure`: SMB2 error in the place of the response, NULL: none; a call that its client cancels after a
  * while is unanswered. */
-static call_wrong find_missing(const verdict_monitor *monitor, const monitor_call *call,
-                               const connection_event *failure)
+static monitor_problem find_missing(const verdict_monitor *monitor, const monitor_call *call,
+                                    const connection_event *failure)
 {
     double idle = call == monitor->calls ? 0 : call->asked - MAX(call[-1].asked, call[-1].answered);
 
@@ -148,141 +120,194 @@ static call_wrong find_missing(const verdict_monitor *monitor, const monitor_cal
         bool is_anew = pair->sampled > failure->at.frame || pair->logged_on > failure->at.frame;
         bool is_of_session = failure->status == STATUS_NETWORK_SESSION_EXPIRED ||
                              failure->status == STATUS_USER_SESSION_DELETED; /* the client can make another one */
-        return !is_anew              ? WRONG_PIPE
-               : is_of_session       ? WRONG_NOTHING
-               : idle >= IDLE_STOP_S ? WRONG_IDLE_STOP
-                                     : WRONG_PIPE;
+        return !is_anew              ? PROBLEM_PIPE
+               : is_of_session       ? PROBLEM_NONE
+               : idle >= IDLE_STOP_S ? PROBLEM_IDLE_STOP
+                                     : PROBLEM_PIPE;
     }
     if (!is_unanswered(call, failure ? failure->at.time : steps_times().last)) {
-        return WRONG_NOTHING;
+        return PROBLEM_NONE;
     }
-    return !is_resent_in_vain(call->connection, true, call->asked) ? WRONG_SILENT
-           : idle >= IDLE_S                                        ? WRONG_IDLE
-                                                                   : WRONG_RESENT;
+    return !is_resent_in_vain(call->connection, true, call->asked) ? PROBLEM_SILENT
+           : idle >= IDLE_S                                        ? PROBLEM_IDLE
+                                                                   : PROBLEM_RESENT;
 }
 
 /* Returns what is wrong with a call that has a response. */
-static call_wrong find_wrong_response(const monitor_call *call)
+static monitor_problem find_wrong_response(const monitor_call *call)
 {
     if (call->outcome == CALL_FAILED) {
         bool is_unknown = call->is_fault && call->status == UNKNOWN_INTERFACE;
-        return is_made_good(call)              ? WRONG_NOTHING
-               : call->does_not_seal           ? WRONG_PROTECTION
-               : is_unknown                    ? WRONG_INTERFACE
-               : call->status == ACCESS_DENIED ? WRONG_RIGHTS
-                                               : WRONG_FAILED;
+        return is_made_good(call)              ? PROBLEM_NONE
+               : call->does_not_seal           ? PROBLEM_PROTECTION
+               : is_unknown                    ? PROBLEM_INTERFACE
+               : call->status == ACCESS_DENIED ? PROBLEM_RIGHTS
+                                               : PROBLEM_FAILED;
     }
-    return call->outcome == CALL_EMPTY   ? (call->query->is_sealed ? WRONG_SEALED : WRONG_EMPTY)
-           : call->outcome == CALL_PROBE ? WRONG_ROOM
-           : call->began > 0 && is_resent_in_vain(call->connection, false, call->began) ? WRONG_LARGE
-                                                                                        : WRONG_NOTHING;
+    return call->outcome == CALL_EMPTY   ? (call->query->is_sealed ? PROBLEM_SEALED : PROBLEM_EMPTY)
+           : call->outcome == CALL_PROBE ? PROBLEM_ROOM
+           : call->began > 0 && is_resent_in_vain(call->connection, false, call->began) ? PROBLEM_LARGE
+                                                                                        : PROBLEM_NONE;
 }
 
-/* Counts what is wrong with a call. Changes: the status of the monitor's failed pipe; a sample ends what lasts until one. */
-static void count_wrong(const verdict_monitor *monitor, wrong_calls *all, const monitor_call *call, uint32_t *status)
+/* Shows the problems of a call. A sample ends what lasts until one. */
+static void show_call(const verdict_monitor *monitor, problem_shown *all, const monitor_call *call)
 {
     const connection_event *failure = find_pipe_failure(call);
+    const verdict_moment answered = {call->frame, call->answered}, asked = {call->asked_frame, call->asked};
     bool waits = call->outcome == CALL_WAITS;
-    call_wrong wrong = waits ? find_missing(monitor, call, failure) : find_wrong_response(call);
-    bool is_pipe = wrong == WRONG_PIPE || wrong == WRONG_IDLE_STOP;
-    verdict_moment at = is_pipe ? failure->at
-                        : waits ? (verdict_moment){call->asked_frame, call->asked}
-                                : (verdict_moment){call->frame, call->answered};
-    wrong_calls *calls = &all[wrong];
+    monitor_problem own = waits ? find_missing(monitor, call, failure) : find_wrong_response(call);
+    bool is_pipe = own == PROBLEM_PIPE || own == PROBLEM_IDLE_STOP;
 
-    for (unsigned i = 0; i < NUM_WRONG && call->outcome == CALL_SAMPLE; i++) {
-        all[i].shown.frames = wrong_rows[i].behind_sample > 0 ? NULL : all[i].shown.frames;
+    for (unsigned i = 0; i < NUM_PROBLEMS; i++) {
+        if (call->outcome == CALL_SAMPLE && problem_rows[i].fewest > 1) {
+            all[i].shown.frames = NULL;
+        }
+        if (i < NUM_COUNTER_PROBLEMS && (call->facts >> i & 1)) {
+            show_problem(monitor, &all[i], answered, call);
+        }
     }
-    if (wrong != WRONG_NOTHING) {
-        calls->first = calls->first ? calls->first : call;
-        calls->is_mixed |= call->operation != calls->first->operation || call->status != calls->first->status;
-        evidence_add(monitor->pool, &calls->shown, at);
-        *status = wrong == WRONG_PIPE ? failure->status : *status;
+    if (own != PROBLEM_NONE) {
+        show_problem(monitor, &all[own], is_pipe ? failure->at : waits ? asked : answered, call);
+        all[own].status = is_pipe ? failure->status : 0;
     }
 }
 
-/* Adds a finding for each thing that is wrong with calls. */
-static void find_wrong_calls(verdict_monitor *monitor)
+/* Shows queries whose connection the server, or a firewall, ended, and those that the client left open. */
+static void show_open(const verdict_monitor *monitor, problem_shown *all)
 {
-    wrong_calls all[NUM_WRONG] = {{.first = NULL}};
-    uint32_t status = 0;
-    bool has_failed = false;
-
-    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        count_wrong(monitor, all, call, &status);
-    }
-    for (call_wrong wrong = WRONG_SILENT; wrong < NUM_WRONG && !has_failed; wrong++) {
-        verdict_evidence *shown = &all[wrong].shown;
-        const monitor_call *first = all[wrong].first;
-        if (wrong == WRONG_PIPE || evidence_count(shown) < MAX(wrong_rows[wrong].behind_sample, 1)) {
-            continue;
+    for (const verdict_query *query = monitor->first; query; query = query->next) {
+        if (is_open(query) && is_ended_by_server(query->connection)) {
+            show_problem(monitor, &all[PROBLEM_CLOSED], query->connection->end, NULL);
         }
-        const char *error = (first->is_fault ? text_fault : text_win32_error)(monitor->pool, first->status);
-        has_failed = wrong >= WRONG_PROTECTION;
-        if (has_failed && all[wrong].is_mixed) {
-            shown->more = wmem_strdup_printf(monitor->pool, "first %s: %s", first->operation, error);
-            error = wmem_strconcat(monitor->pool, "errors, first ", error, NULL);
+        if (is_open(query) && query->opened_frame > 0) {
+            show_problem(monitor, &all[PROBLEM_LEFT_OPEN], (verdict_moment){query->first_frame, query->first_time},
+                         NULL);
         }
-        shown->meaning = wrong > WRONG_PROTECTION ? text_error_meaning(first->status) : NULL;
-        monitor_add_finding(monitor, wrong_rows[wrong].kind, wrong_rows[wrong].party, shown, wrong_rows[wrong].text,
-                            all[wrong].is_mixed ? "calls" : first->operation, error);
     }
-    if (all[WRONG_PIPE].first && monitor->pair) {
-        const setup_failure failure = {.step = STEP_CALL, .outcome = status, .shown = all[WRONG_PIPE].shown};
-        steps_add_failure(monitor->pool, monitor->pair, &failure, &monitor->findings);
-    }
+    all[PROBLEM_CLOSED].word = monitor->first->is_hkpd ? "handle" : "query";
+    all[PROBLEM_LEFT_OPEN].word =
+        wmem_strdup_printf(monitor->pool, "%u", evidence_count(&all[PROBLEM_LEFT_OPEN].shown));
 }
 
-/* Adds findings of queries whose connection the server, or a firewall, ended, and of MANY_OPEN or more that the client left open. */
-static void find_open(verdict_monitor *monitor)
-{
-    verdict_evidence broken = {.frames = NULL}, left = {.frames = NULL};
-    const char *word = monitor_handle_word(monitor);
-
-    for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
-        const verdict_query *query = monitor_query(monitor, i);
-        if (!is_open(query)) {
-            continue;
-        }
-        if (is_ended_by_server(query->connection)) {
-            evidence_add(monitor->pool, &broken, query->connection->end);
-        }
-        if (query->opened_frame > 0) {
-            evidence_add(monitor->pool, &left, (verdict_moment){query->first_frame, query->first_time});
-        }
-    }
-    monitor_add_finding(monitor, VERDICT_BROKEN, PARTY_SERVER, &broken,
-                        "$S (or a firewall) closed the connection from $C with a %s open$N: $T", word);
-    if (evidence_count(&left) >= MANY_OPEN) {
-        monitor_add_finding(monitor, VERDICT_HANDLES_OPEN, PARTY_CLIENT, &left, "$C left %u handles open on $S: $T",
-                            evidence_count(&left));
-    }
-}
-
-/* --- Packets that were not captured ------------------------------------------------------------------------------- */
-
-/* Adds findings of lost and truncated packets, if they did harm: samples or responses are missing, no data came, or values are assumed.
- * `lacks_some`: timing_find() saw a gap that lost packets may explain. */
-static void find_lacking(verdict_monitor *monitor, bool lacks_some)
+/* Shows lost and truncated packets, if they did harm: samples or responses are missing, no data came, or values are assumed. `lacks_some`:
+ * timing_find() saw a gap that lost packets may explain. */
+static void show_lacking(const verdict_monitor *monitor, problem_shown *all, bool lacks_some)
 {
     const verdict_peers *pair = monitor->pair;
-    bool is_harmful = lacks_some || monitor->stats.numbers[STAT_SAMPLES] <= 0;
+    bool is_harmful = lacks_some || monitor->stats.numbers[STAT_SAMPLES] <= 0 ||
+                      monitor->problems[PROBLEM_ASSUMED].count > 0 || monitor->facts >> FACT_UNTYPED & 1;
 
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
         /* the last request, and one whose pipe failed, have no response in any case */
         bool is_missing = call->outcome == CALL_WAITS && call + 1 < monitor->end && find_pipe_failure(call) == NULL;
         is_harmful |= is_missing || call->outcome == CALL_EMPTY || call->outcome == CALL_DAMAGED;
     }
-    for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
-        for (unsigned kind = PROBLEM_ASSUMED; kind <= PROBLEM_UNTYPED; kind++) {
-            is_harmful |= monitor_query(monitor, i)->problems[kind].things > 0;
-        }
-    }
     if (pair && is_harmful) {
-        monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &pair->lacks[LACKS_PACKETS],
-                            "The capture lacks packets of $C and $S[, or their order]: $T");
-        monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &pair->lacks[LACKS_ENDS],
-                            "The capture cuts frames of $C and $S short: $T");
+        all[PROBLEM_LOST].shown = pair->lacks[LACKS_PACKETS];
+        all[PROBLEM_CUT].shown = pair->lacks[LACKS_ENDS];
+    }
+}
+
+/* --- Findings ------------------------------------------------------------------------------------------------------ */
+
+/* Returns "CLIENT gets it: may this account read it?" if the first query of all that got the object from this server is another client's or
+ * account's, and never lacked an object; else NULL. Accounts count only if both are known. `name`: an object of HKEY_PERFORMANCE_DATA, as
+ * call_tap_object_name() has it. */
+static const char *format_rights_question(const verdict *v, const verdict_monitor *monitor, const char *name)
+{
+    const verdict_query *own = monitor->first,
+                        *other = wmem_map_lookup(v->delivered,
+                                                 wmem_strdup_printf(monitor->pool, "%s %s", own->server, name));
+    bool is_other = other && (strcmp(other->client, own->client) != 0 ||
+                              (*other->account && *own->account && strcmp(other->account, own->account) != 0));
+
+    return is_other && other->problems[PROBLEM_NOT_DELIVERED].count == 0
+               ? wmem_strdup_printf(monitor->pool, "%s gets it: may this account read it?", other->client)
+               : NULL;
+}
+
+/* Returns true if a problem of counters is no finding: instances come and go; the server later accepted, from any client, each identifier that it
+ * had refused; some list of names is whole. */
+static bool is_harmless(const verdict *v, const verdict_monitor *monitor, monitor_problem problem)
+{
+    bool has_all = true;
+    unsigned absences = 0;
+
+    for (const verdict_query *query = monitor->first; query; query = query->next) {
+        for (unsigned i = 0; i < wmem_array_get_count(query->refused); i++) {
+            const refused_identifier *refused = wmem_array_index(query->refused, i);
+            has_all &= GPOINTER_TO_UINT(wmem_map_lookup(v->accepted, &refused->key)) > refused->frame;
+        }
+        absences += query->absences;
+    }
+    return (problem == PROBLEM_NOT_DELIVERED && absences > MOST_ABSENCES) || (problem == PROBLEM_REFUSED && has_all) ||
+           (problem == PROBLEM_NAMES && (monitor->facts >> FACT_TITLES & 1));
+}
+
+/* Fills first path, error, number and meaning of a problem of counters. */
+static void describe_counters(const verdict *v, const verdict_monitor *monitor, monitor_problem number,
+                              problem_shown *problem)
+{
+    const problem_things *things = &monitor->problems[number];
+    const char *path = things->path, *behind = path && g_str_has_prefix(path, "\\\\") ? strchr(path + 2, '\\') : NULL;
+
+    if (things->count > (path ? 1 : evidence_count(&problem->shown))) {
+        problem->shown.more = wmem_strdup_printf(monitor->pool, "%" PRIu64 " in all", things->count);
+    }
+    if (path) {
+        problem->shown.which = behind ? behind : path;
+        problem->shown.meaning = number == PROBLEM_NOT_DELIVERED ? format_rights_question(v, monitor, path)
+                                                                 : text_error_meaning(things->status);
+    }
+    problem->word = text_win32_error(monitor->pool, things->status);
+}
+
+/* Fills operation, error and meaning of a problem of calls. */
+static void describe_calls(const verdict_monitor *monitor, monitor_problem number, problem_shown *problem)
+{
+    const monitor_call *first = problem->first;
+    const char *error = (first->is_fault ? text_fault : text_win32_error)(monitor->pool, first->status);
+
+    problem->word = error;
+    problem->shown.which = problem->is_mixed ? "calls" : first->operation;
+    problem->shown.meaning = number > PROBLEM_PROTECTION ? text_error_meaning(first->status) : NULL;
+    if (number >= PROBLEM_PROTECTION && problem->is_mixed) {
+        problem->shown.more = wmem_strdup_printf(monitor->pool, "first %s: %s", first->operation, error);
+        problem->word = wmem_strconcat(monitor->pool, "errors, first ", error, NULL);
+    }
+}
+
+/* Adds findings of all problems of a monitor. */
+static void find_problems(const verdict *v, verdict_monitor *monitor)
+{
+    problem_shown all[NUM_PROBLEMS] = {{.first = NULL}};
+    bool has_failed = false;
+
+    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
+        show_call(monitor, all, call);
+    }
+    show_open(monitor, all);
+    show_lacking(monitor, all, timing_find(monitor));
+    for (monitor_problem i = 0; i < NUM_PROBLEMS && !has_failed; i++) {
+        bool is_of_counters = i < NUM_COUNTER_PROBLEMS;
+        if (problem_rows[i].text == NULL || evidence_count(&all[i].shown) < problem_rows[i].fewest ||
+            (is_of_counters && is_harmless(v, monitor, i))) {
+            continue;
+        }
+        if (is_of_counters) {
+            describe_counters(v, monitor, i, &all[i]);
+        } else if (all[i].first) {
+            describe_calls(monitor, i, &all[i]);
+        }
+        has_failed = i >= PROBLEM_PROTECTION;
+        monitor_add_finding(monitor, problem_rows[i].kind, problem_rows[i].party, &all[i].shown, problem_rows[i].text,
+                            all[i].word);
+    }
+    if (all[PROBLEM_PIPE].first && monitor->pair) {
+        const setup_failure failure = {
+            .step = STEP_CALL, .outcome = all[PROBLEM_PIPE].status, .shown = all[PROBLEM_PIPE].shown};
+        steps_add_failure(monitor->pool, monitor->pair, &failure, &monitor->findings);
     }
 }
 
@@ -322,11 +347,7 @@ void verdict_judge(verdict *v)
     verdict_set_span(v->pool, steps_times().first, steps_times().last);
     monitors_join(v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
-        verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
-        find_wrong_calls(monitor);
-        find_open(monitor);
-        find_lacking(monitor, timing_find(monitor));
-        problems_find(v, monitor);
+        find_problems(v, g_ptr_array_index(v->monitors, i));
     }
     find_peers_failures(v);
 }
@@ -354,14 +375,4 @@ void verdict_judge_for_display(verdict *v)
     }
     g_ptr_array_set_size(v->monitors, (int)shown);
     g_ptr_array_sort(v->monitors, compare_monitors);
-}
-
-const verdict_query *verdict_count(verdict *v, packet_info *pinfo, const call_tap_data *tapped)
-{
-    verdict_query *query = monitors_count(v, pinfo, tapped);
-
-    if (query) {
-        problems_count(v, query, pinfo, tapped);
-    }
-    return query;
 }

@@ -15,24 +15,17 @@
 
 /* --- Monitors ----------------------------------------------------------------------------------------------------- */
 
-/* Returns "NAME (ADDRESS)", the address alone if the name is not known (NULL) or is the address. */
-static const char *format_server(wmem_allocator_t *pool, const char *called, const char *server)
-{
-    bool has_name = called && strcmp(called, server) != 0;
-
-    return has_name ? wmem_strdup_printf(pool, "%s (%s)", called, server) : server;
-}
-
-verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, const verdict_query *first)
+verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, verdict_query *first)
 {
     verdict_monitor *monitor = wmem_new0(pool, verdict_monitor);
     double *stats = monitor->stats.numbers;
-    const char **texts = monitor->stats.texts;
+    const char **texts = monitor->stats.texts, *server = first ? first->server : pair->server;
 
     monitor->pool = pool;
     monitor->pair = pair;
-    monitor->first = first;
-    monitor->queries = wmem_array_new(pool, sizeof first);
+    monitor->first = monitor->last = first;
+    monitor->closed_frame = first ? *first->closed_frame : 0;
+    monitor->called = first && first->called ? first->called : pair ? pair->called : server;
     monitor->list = wmem_array_new(pool, sizeof(monitor_call));
     for (unsigned i = 0; i < NUM_STATS; i++) {
         stats[i] = NAN;
@@ -40,16 +33,11 @@ verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, const 
     stats[STAT_SAMPLES] = stats[STAT_PROBES] = stats[STAT_LATE_ASKED] = stats[STAT_LATE_ANSWERED] = 0;
     texts[STAT_CLIENT] = first ? first->client : pair->client;
     texts[STAT_ACCOUNT] = first ? first->account : "";
-    texts[STAT_SERVER] = first ? format_server(pool, first->is_sealed ? NULL : first->called, first->server)
-                               : format_server(pool, pair->called, pair->server);
+    texts[STAT_SERVER] = server;
+    if (strcmp(monitor->called, server) != 0 && !(first && (first->is_sealed || !first->called))) {
+        texts[STAT_SERVER] = wmem_strdup_printf(pool, "%s (%s)", monitor->called, server);
+    }
     return monitor;
-}
-
-/* Returns a key that all queries of one protocol, client, server and account have. */
-static const char *format_peers(wmem_allocator_t *pool, const verdict_query *query)
-{
-    return wmem_strdup_printf(pool, "%d %s %s %s", query->is_hkpd, query->client,
-                              query->pair ? query->pair->server : query->server, query->account);
 }
 
 /* Returns true for calls without a query, and a question without a sample: they join their peers' first monitor, and count as no query there. */
@@ -58,34 +46,34 @@ static bool is_aside(const verdict_query *query)
     return query->is_of_peers || (query->is_hkpd && !query->is_sealed && query->samples == 0);
 }
 
-/* Returns the key of a query's monitor. A query whose counters are not known has a key, and a monitor, of its own. */
-static const char *format_monitor_key(wmem_allocator_t *pool, const verdict_query *query)
+/* Adds a query to the monitor of its protocol, peers, account and counters; if these are not known, to one of its own. Needs: those that are not
+ * aside come first. Changes: creates the monitor if there is none. */
+static void add_query(const verdict *v, wmem_map_t *by_key, verdict_query *query)
 {
-    const char *peers = format_peers(pool, query);
-
-    return is_aside(query) ? peers
-           : query->asked_for > 0
-               ? wmem_strdup_printf(pool, "%d %u %s %s", query->is_sealed, query->asked_for, peers, query->server)
-               : wmem_strdup_printf(pool, "%u", query->place);
-}
-
-/* Adds a query to the monitor of its key. Needs: those that are not aside come first. Returns the monitor, created if there is none. */
-static verdict_monitor *add_query(const verdict *v, wmem_map_t *by_key, const verdict_query *query)
-{
-    const char *key = format_monitor_key(v->pool, query), *peers = format_peers(v->pool, query);
+    const char *peers = wmem_strdup_printf(v->pool, "%d %s %s %s", query->is_hkpd, query->client,
+                                           query->pair ? query->pair->server : query->server, query->account);
+    const char *key = is_aside(query)        ? peers
+                      : query->asked_for > 0 ? wmem_strdup_printf(v->pool, "%d %u %s %s", query->is_sealed,
+                                                                  query->asked_for, peers, query->server)
+                                             : wmem_strdup_printf(v->pool, "%u", query->place);
     verdict_monitor *monitor = wmem_map_lookup(by_key, key);
 
-    if (monitor == NULL) {
+    if (monitor) {
+        monitor->last = monitor->last->next = query;
+    } else {
         monitor = monitor_new(v->pool, query->pair, query);
         g_ptr_array_add(v->monitors, monitor);
         wmem_map_insert(by_key, key, monitor);
     }
+    query->monitor = monitor;
+    query->next = NULL;
     if (!query->is_sealed && !wmem_map_contains(by_key, peers)) {
         wmem_map_insert(by_key, peers, monitor);
     }
-    wmem_array_append_one(monitor->queries, query);
-    monitor->num_queries += !is_aside(query);
-    return monitor;
+    if (!is_aside(query)) {
+        monitor->num_queries++;
+        monitor->closed_frame = *query->closed_frame;
+    }
 }
 
 /* --- Samples ------------------------------------------------------------------------------------------------------ */
@@ -96,45 +84,44 @@ static bool is_list_of_names(const monitor_call *call)
     enum { FEWEST = 3 };
     unsigned times = GPOINTER_TO_UINT(wmem_map_lookup(call->query->questions, GUINT_TO_POINTER(call->subject)));
 
-    return call->outcome == CALL_SAMPLE && times < FEWEST && call->query->most_asked >= FEWEST;
+    return call->query->is_sealed && call->outcome == CALL_SAMPLE && times < FEWEST &&
+           call->query->most_asked >= FEWEST;
 }
 
 /* Settles each sealed response without data, CALL_EMPTY until then. It becomes CALL_PROBE if the
  * next sample is requested within PROBE_S. It stays CALL_EMPTY if the time without data lasts
- * FAILED_S and FAILED_TIMES mean intervals of the samples before. Else it becomes CALL_DONE.
- * That time lasts from its first empty response to the next sample's request, or to the
- * capture's end. Needs: a sealed monitor. Changes: `outcome` of its calls. */
+ * FAILED_S and FAILED_TIMES usual intervals. Else it becomes CALL_DONE. That time lasts from its
+ * first empty response to the next sample's request, or to the capture's end. Needs: a sealed
+ * monitor, its timing. Changes: `outcome` of its calls. */
 static void settle_sealed(const verdict_monitor *monitor)
 {
-    const monitor_call *next = monitor->calls, *first = NULL, *last = NULL; /* samples: behind a call, and before it */
-    double since = 0;                                                       /* when the time without data began */
-    unsigned samples = 0;
+    const double most = MAX(FAILED_TIMES * monitor->timing.usual, FAILED_S);
+    const monitor_call *next = monitor->calls; /* sample behind a call */
+    double since = 0;                          /* when the time without data began */
 
     for (monitor_call *call = monitor->calls; call < monitor->end; call++) {
         while (next < monitor->end && (next <= call || next->outcome != CALL_SAMPLE)) {
             next++;
         }
         if (call->outcome == CALL_SAMPLE) {
-            first = first ? first : call;
-            last = call;
-            samples++;
             since = 0;
         } else if (call->outcome == CALL_EMPTY) {
-            double interval = samples > 1 ? (last->asked - first->asked) / (samples - 1) : 0;
             double until = next < monitor->end ? next->asked : steps_times().last;
             since = since > 0 ? since : call->answered;
-            call->outcome = next < monitor->end && until - call->answered <= PROBE_S  ? CALL_PROBE
-                            : until - since >= MAX(FAILED_TIMES * interval, FAILED_S) ? CALL_EMPTY
-                                                                                      : CALL_DONE;
+            call->outcome = next < monitor->end && until - call->answered <= PROBE_S ? CALL_PROBE
+                            : until - since >= most                                  ? CALL_EMPTY
+                                                                                     : CALL_DONE;
         }
     }
 }
 
 /* Fills `samples` with copies of requests for counter data; of a key only those of the monitor's question. A response without data and its query's
- * next request, within PROBE_S, are one: `asked` is the former's, `sent` the latter's. */
-static void take_samples(verdict_monitor *monitor)
+ * next request, within PROBE_S, are one: `asked` is the former's, `sent` the latter's. Returns the samples as timing_judge() takes them. Those of
+ * several sealed queries that are open at once get turns: nothing tells whose each is. */
+static timing_request *take_samples(verdict_monitor *monitor)
 {
     wmem_map_t *newest = wmem_map_new(monitor->pool, g_direct_hash, g_direct_equal); /* query -> its newest sample */
+    timing_request *requests = wmem_alloc_array(monitor->pool, timing_request, monitor->end - monitor->calls + 1);
 
     monitor->samples = wmem_alloc_array(monitor->pool, monitor_call, monitor->end - monitor->calls + 1);
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
@@ -143,53 +130,49 @@ static void take_samples(verdict_monitor *monitor)
             continue;
         }
         sample.sent = sample.asked = call->asked > 0 ? call->asked : call->answered;
-        if (before &&
-            (before->outcome == CALL_PROBE || before->outcome == CALL_DONE || before->outcome == CALL_EMPTY) &&
-            sample.sent - before->answered < PROBE_S) {
+        sample.number = before ? before->number + 1 : 0;
+        bool is_empty = before && (before->outcome == CALL_PROBE || before->outcome == CALL_EMPTY);
+        if (is_empty && sample.sent - before->answered < PROBE_S) {
             sample.asked = before->asked;
+            sample.number = before->number;
         } else {
             before = &monitor->samples[monitor->num_samples++];
         }
         *before = sample;
         wmem_map_insert(newest, sample.query, before);
-    }
-}
-
-/* Returns the samples as timing_judge() takes them. Those of several sealed queries that are open at once get turns: nothing tells whose each is. */
-static timing_request *make_requests(const verdict_monitor *monitor)
-{
-    timing_request *requests = wmem_alloc_array(monitor->pool, timing_request, monitor->num_samples + 1);
-    wmem_map_t *turns = wmem_map_new(monitor->pool, g_direct_hash, g_direct_equal);
-
-    for (uint32_t i = 0; i < monitor->num_samples; i++) {
-        const monitor_call *sample = &monitor->samples[i];
-        uint32_t turn = GPOINTER_TO_UINT(wmem_map_lookup(turns, sample->query));
-        requests[i] = (timing_request){.when = sample->asked,
-                                       .sent = sample->sent,
-                                       .answered = sample->answered,
-                                       .clock = sample->clock,
-                                       .query = sample->query->place,
-                                       .turn = sample->num_open > 1 ? turn % sample->num_open : 0};
-        wmem_map_insert(turns, sample->query, GUINT_TO_POINTER(turn + 1));
+        requests[before - monitor->samples] =
+            (timing_request){.when = sample.asked,
+                             .sent = sample.sent,
+                             .answered = sample.answered,
+                             .clock = sample.clock,
+                             .query = sample.query->place,
+                             .turn = sample.num_open > 1 ? sample.number % sample.num_open : 0};
     }
     return requests;
 }
 
 /* --- Statistics --------------------------------------------------------------------------------------------------- */
 
+/* Returns the median of an array of doubles; NAN: it is empty. */
+static double find_median(wmem_array_t *numbers)
+{
+    unsigned count = wmem_array_get_count(numbers);
+
+    return count > 0 ? perf_median(wmem_array_get_raw(numbers), count) : NAN;
+}
+
 /* Fills statistics of calls: number, bytes, response times, seconds that the server's time of day is ahead of the capture's. That is ignored if
  * it is off by decades. */
 static void count_samples(verdict_monitor *monitor)
 {
     const double most = 1e9; /* seconds, of a clock that is set at all */
-    size_t room = (size_t)(monitor->end - monitor->calls) + 1;
-    double *seconds = wmem_alloc_array(monitor->pool, double, room);
-    double *offsets = wmem_alloc_array(monitor->pool, double, room);
-    double *stats = monitor->stats.numbers, bytes = 0, slowest = -1;
-    unsigned num_seconds = 0, num_offsets = 0;
+    wmem_array_t *seconds = wmem_array_new(monitor->pool, sizeof(double));
+    wmem_array_t *offsets = wmem_array_new(monitor->pool, sizeof(double));
+    double *stats = monitor->stats.numbers, bytes = 0;
 
     stats[STAT_NO_DATA] = 0;
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
+        double offset = call->date - call->answered;
         stats[STAT_PROBES] += call->outcome == CALL_PROBE;
         stats[STAT_NO_DATA] += call->asks && (call->outcome == CALL_FAILED || call->outcome == CALL_EMPTY);
         if (call->outcome != CALL_SAMPLE) {
@@ -199,16 +182,19 @@ static void count_samples(verdict_monitor *monitor)
         stats[STAT_SAMPLES]++;
         bytes += call->size;
         if (call->seconds >= 0) {
-            stats[STAT_SLOWEST_FRAME] = call->seconds > slowest ? call->frame : stats[STAT_SLOWEST_FRAME];
-            stats[STAT_SLOWEST] = slowest = MAX(slowest, call->seconds);
-            seconds[num_seconds++] = call->seconds;
+            wmem_array_append_one(seconds, call->seconds);
+            if (!(call->seconds <= stats[STAT_SLOWEST])) { /* NAN at first */
+                stats[STAT_SLOWEST] = call->seconds;
+                stats[STAT_SLOWEST_FRAME] = call->frame;
+            }
         }
-        offsets[num_offsets] = call->date - call->answered;
-        num_offsets += fabs(offsets[num_offsets]) < most;
+        if (fabs(offset) < most) {
+            wmem_array_append_one(offsets, offset);
+        }
     }
     stats[STAT_SIZE] = stats[STAT_SAMPLES] > 0 ? round(bytes / stats[STAT_SAMPLES]) : NAN;
-    stats[STAT_RESPONSE] = num_seconds > 0 ? perf_median(seconds, num_seconds) : NAN;
-    stats[STAT_CLOCK] = num_offsets > 0 ? perf_median(offsets, num_offsets) : NAN;
+    stats[STAT_RESPONSE] = find_median(seconds);
+    stats[STAT_CLOCK] = find_median(offsets);
 }
 
 /* Fills samples, gaps, timing and its statistics: interval, jitter, longest; without gaps they stay NAN. */
@@ -216,19 +202,18 @@ static void find_intervals(verdict_monitor *monitor)
 {
     double *stats = monitor->stats.numbers;
     const timing_verdict *timing = &monitor->timing;
+    wmem_array_t *jitters = wmem_array_new(monitor->pool, sizeof(double));
+    const timing_request *requests = take_samples(monitor);
 
-    take_samples(monitor);
-    double *numbers = wmem_alloc_array(monitor->pool, double, monitor->num_samples + 1);
     monitor->gaps = wmem_alloc_array(monitor->pool, timing_gap, monitor->num_samples + 1);
-    monitor->timing = timing_judge(make_requests(monitor), monitor->num_samples, monitor->gaps);
+    monitor->timing = timing_judge(requests, monitor->num_samples, monitor->gaps);
     for (uint32_t i = 0; i < timing->num_gaps; i++) {
-        numbers[i] = fabs(monitor->gaps[i].seconds - timing->usual);
-    }
-    if (timing->num_gaps > 0) {
+        double jitter = fabs(monitor->gaps[i].seconds - timing->usual);
+        wmem_array_append_one(jitters, jitter);
         stats[STAT_INTERVAL] = timing->usual;
-        stats[STAT_JITTER] = perf_median(numbers, timing->num_gaps);
         stats[STAT_LONGEST] = monitor->gaps[timing->longest].seconds;
     }
+    stats[STAT_JITTER] = find_median(jitters);
 }
 
 /* Fills the texts of Query, Opened and Closed. */
@@ -236,8 +221,8 @@ static void describe_handles(verdict_monitor *monitor)
 {
     const verdict_query *first = monitor->first;
     unsigned more = MAX(monitor->num_queries, 1) - 1;
-    const char **texts = monitor->stats.texts, *kind = first->is_sealed ? "sealed" : monitor_handle_word(monitor);
-    uint32_t closed = query_closed_frame(monitor_query(monitor, more));
+    const char **texts = monitor->stats.texts;
+    const char *kind = first->is_sealed ? "sealed" : first->is_hkpd ? "handle" : "query";
 
     texts[STAT_HANDLE] =
         wmem_strdup_printf(monitor->pool, more > 0 ? "%s %u and %u more" : "%s %u", kind, monitor->number, more);
@@ -247,41 +232,50 @@ static void describe_handles(verdict_monitor *monitor)
     }
     texts[STAT_OPENED] = first->opened_frame > 0 ? wmem_strdup_printf(monitor->pool, "frame %u", first->opened_frame)
                                                  : "before the capture";
-    texts[STAT_CLOSED] = closed > 0 ? wmem_strdup_printf(monitor->pool, "frame %u", closed) : "left open";
+    texts[STAT_CLOSED] =
+        monitor->closed_frame > 0 ? wmem_strdup_printf(monitor->pool, "frame %u", monitor->closed_frame) : "left open";
 }
 
-/* Fills number and statistics of queries: refused and failed of all, counters by the newest. Changes: `sealed`: number of the newest sealed monitor. */
+/* Fills number and statistics of queries: problems of all, counters by the newest. Changes: `sealed`: number of the newest sealed monitor. */
 static void sum_queries(verdict_monitor *monitor, uint32_t *sealed)
 {
     const verdict_query *first = monitor->first;
-    double *stats = monitor->stats.numbers, refused = 0, failed = 0;
+    double *stats = monitor->stats.numbers;
+    problem_things *sums = monitor->problems;
 
     monitor->number = first->is_sealed ? ++*sealed : 0;
-    for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
-        const verdict_query *query = monitor_query(monitor, i);
+    for (const verdict_query *query = first; query; query = query->next) {
         monitor->number = monitor->number > 0 ? monitor->number : query->number;
         stats[STAT_COUNTERS] = query->is_of_peers ? stats[STAT_COUNTERS] : query->counters;
-        failed += (double)query->failed_blocks;
-        refused += (double)query->problems[PROBLEM_REFUSED].things;
+        for (unsigned kind = 0; kind < NUM_COUNTER_PROBLEMS; kind++) {
+            uint64_t before = sums[kind].count;
+            sums[kind] = before > 0 ? sums[kind] : query->problems[kind];
+            sums[kind].count = before + query->problems[kind].count;
+        }
     }
-    stats[STAT_REFUSED] = first->is_sealed ? NAN : refused;
-    stats[STAT_FAILED] = first->is_sealed ? NAN : failed;
+    stats[STAT_REFUSED] = first->is_sealed ? NAN : (double)sums[PROBLEM_REFUSED].count;
+    stats[STAT_FAILED] = first->is_sealed ? NAN : (double)sums[PROBLEM_BLOCK_FAILED].count;
+}
+
+/* Renews a handle's `closed_frame`: a filter may have left out the call that closed it. For wmem_map_foreach(). */
+static void renew_closed_frame(void *handle, void *closed_frame, void *unused _U_)
+{
+    *(uint32_t *)closed_frame = ((const state_handle *)handle)->closed_frame;
 }
 
 void monitors_join(verdict *v)
 {
-    verdict_monitor **monitors;
     uint32_t sealed = 0;
 
     g_ptr_array_set_size(v->monitors, 0);
     wmem_free_all(v->pool);
+    wmem_map_foreach(v->closed, renew_closed_frame, NULL);
     wmem_map_t *by_key = wmem_map_new(v->pool, wmem_str_hash, g_str_equal);
-    monitors = wmem_alloc_array(v->pool, verdict_monitor *, v->queries->len + 1); /* of each query */
     for (unsigned aside = 0; aside < 2; aside++) {
         for (unsigned i = 0; i < v->queries->len; i++) {
-            const verdict_query *query = g_ptr_array_index(v->queries, i);
+            verdict_query *query = g_ptr_array_index(v->queries, i);
             if (is_aside(query) == aside) {
-                monitors[i] = add_query(v, by_key, query);
+                add_query(v, by_key, query);
             }
         }
     }
@@ -291,7 +285,8 @@ void monitors_join(verdict *v)
             call.outcome = CALL_DONE;
             call.asks = false;
         }
-        wmem_array_append_one(monitors[call.query->place]->list, call);
+        wmem_array_append_one(call.query->monitor->list, call);
+        call.query->monitor->facts |= call.facts;
     }
     for (unsigned i = 0; i < v->monitors->len; i++) {
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
@@ -301,19 +296,12 @@ void monitors_join(verdict *v)
         if (monitor->number > 0) { /* else the server knows none */
             describe_handles(monitor);
         }
+        find_intervals(monitor);
         if (monitor->first->is_sealed) {
             settle_sealed(monitor);
         }
-        find_intervals(monitor);
         count_samples(monitor);
     }
-}
-
-const char *monitor_server(const verdict_monitor *monitor)
-{
-    const verdict_query *first = monitor->first;
-
-    return first && first->called ? first->called : monitor->pair ? monitor->pair->called : first->server;
 }
 
 bool monitor_has(const verdict_monitor *monitor, verdict_kind kind)
@@ -333,18 +321,7 @@ void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_pa
 
     va_start(arguments, format);
     verdict_add_finding(monitor->pool, &monitor->findings, kind, party, shown,
-                        monitor->last_sampled <= shown->until.frame, monitor_server(monitor),
-                        monitor->stats.texts[STAT_CLIENT], wmem_strdup_vprintf(monitor->pool, format, arguments));
+                        monitor->last_sampled <= shown->until.frame, monitor->called, monitor->stats.texts[STAT_CLIENT],
+                        wmem_strdup_vprintf(monitor->pool, format, arguments));
     va_end(arguments);
-}
-
-bool monitor_is_none_late(const verdict_monitor *monitor)
-{
-    bool is_marked = false;
-
-    for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
-        is_marked |= monitor_query(monitor, i)->is_marked;
-    }
-    return monitor->timing.is_even && !monitor->timing.is_any_long && !steps_times().was_set &&
-           monitor->stats.numbers[STAT_LATE_ANSWERED] == 0 && !is_marked;
 }

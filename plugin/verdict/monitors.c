@@ -16,8 +16,6 @@ enum { ACCESS_DENIED = 5 };
 /* Calls, the newest, among which the request of a response is looked for, and what a success makes good. */
 #define MOST_LOOKED_AT 1000
 
-static GSList *verdicts; /* verdict, all */
-
 /* --- Whose a call is ---------------------------------------------------------------------------------------------- */
 
 /* Returns true if the call belongs to one query or question. Openings and lists of titles belong to the peers instead. */
@@ -34,35 +32,32 @@ static const char *format_value_name(const call_tap_data *tapped)
     return tapped->is_hkpd && tapped->subject ? tapped->subject : "";
 }
 
-/* Returns the key of a call's query: if sealed its connection, else handle, client and question; without a query server, client and account. */
+/* Returns the key of a call's query: if sealed its connection, else handle and question; without a query server and account; and always the client. */
 static const char *format_query_key(packet_info *pinfo, const call_tap_data *tapped)
 {
+    bool is_sealed = tapped->sealed.connection, has_query = is_of_query(tapped);
+    const void *owner = is_sealed   ? tapped->sealed.connection
+                        : has_query ? (const void *)tapped->handle
+                                    : (const void *)tapped->server;
     const char *client = address_to_str(pinfo->pool, tapped->is_response ? &pinfo->dst : &pinfo->src);
 
-    if (tapped->sealed.connection) {
-        return wmem_strdup_printf(pinfo->pool, "%p", tapped->sealed.connection);
-    }
-    if (is_of_query(tapped)) {
-        return wmem_strdup_printf(pinfo->pool, "%p %s %s", (const void *)tapped->handle, client,
-                                  format_value_name(tapped));
-    }
-    return wmem_strdup_printf(pinfo->pool, "%p %s %d %s", (const void *)tapped->server, client, tapped->is_hkpd,
-                              steps_find_account(pinfo));
+    return wmem_strdup_printf(pinfo->pool, "%p %d %s %s", owner, tapped->is_hkpd, client,
+                              is_sealed   ? ""
+                              : has_query ? format_value_name(tapped)
+                                          : steps_find_account(pinfo));
 }
 
-/* Stores the name that the client gives the server, with query and peers. Until a handle has it, it is in small letters: they become capitals. */
+/* Stores the name that the client gives the server, with query and peers. */
 static void learn_server_name(const verdict *v, verdict_query *query, const call_tap_data *tapped)
 {
     enum { MOST = 40 };
     const char *machine = tapped->handle ? tapped->handle->machine : tapped->is_hkpd ? NULL : tapped->server->called;
 
     if (machine && *machine && (query->called == NULL || g_ascii_strcasecmp(query->called, machine) != 0)) {
-        char *name = tapped->handle || strpbrk(machine, ".:") ? g_strdup(machine) : g_ascii_strup(machine, -1);
-        query->called = wmem_strdup(v->memory, text_cut(v->memory, name, MOST));
+        query->called = wmem_strdup(v->memory, text_cut(v->memory, machine, MOST));
         if (query->pair) {
             steps_name_server(query->pair, query->called);
         }
-        g_free(name);
     }
 }
 
@@ -84,6 +79,7 @@ static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const ca
             .place = v->queries->len,
             .first_frame = pinfo->num,
             .first_time = nstime_to_sec(&pinfo->abs_ts),
+            .closed_frame = wmem_new0(v->memory, uint32_t),
             .counters = NAN,
             .questions = wmem_map_new(v->memory, g_direct_hash, g_direct_equal),
             .refused = wmem_array_new(v->memory, sizeof(refused_identifier)),
@@ -100,8 +96,7 @@ static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const ca
 /* Returns the size of the counter data that a response brings, sealed or not; 0: it is no sample. */
 static uint32_t count_data_bytes(const call_tap_data *tapped)
 {
-    return tapped->answer && tapped->answer->sample && tapped->handle ? tvb_reported_length(tapped->answer->tvb)
-                                                                      : tapped->sealed.sample_size;
+    return call_tap_has_sample(tapped) ? tvb_reported_length(tapped->answer->tvb) : tapped->sealed.sample_size;
 }
 
 static bool asks_for_data(const call_tap_data *tapped)
@@ -196,6 +191,7 @@ static void take_response(monitor_call *call, const packet_info *pinfo, const ca
     call->outcome = (uint8_t)find_outcome(tapped);
     call->status = tapped->status;
     call->is_fault = tapped->is_fault;
+    call->facts = (uint16_t)(1 << FACT_ANSWERED | tapped->is_late << FACT_MARKED);
     call->does_not_seal = tapped->status == ACCESS_DENIED && tapped->does_not_seal;
     call->size = count_data_bytes(tapped);
     if (call->outcome == CALL_SAMPLE && tapped->handle && tapped->answer->table->clocks.perf_freq > 0) {
@@ -213,21 +209,18 @@ static void count_sample(verdict_query *query, const monitor_call *call)
 
     query->samples++;
     query->sampled = call->number;
-    if (query->is_sealed && query->is_hkpd) {
-        wmem_map_insert(query->questions, question, GUINT_TO_POINTER(times));
-        query->most_asked = MAX(query->most_asked, times);
-    }
+    wmem_map_insert(query->questions, question, GUINT_TO_POINTER(times));
+    query->most_asked = MAX(query->most_asked, times);
     if (query->pair) {
         query->pair->sampled = call->frame;
         query->pair->sampled_began = MAX(query->pair->sampled_began, query->first_frame);
     }
 }
 
-/* Counts a PDU: a new call, or the response of `call`, a request that waits. */
-static void count_call(verdict *v, verdict_query *query, monitor_call *call, const packet_info *pinfo,
-                       const call_tap_data *tapped)
+/* Counts a PDU: a new call, or the response of `call`, a request that waits. Returns it, until the next one is added. */
+static monitor_call *count_call(verdict *v, verdict_query *query, monitor_call *call, const packet_info *pinfo,
+                                const call_tap_data *tapped)
 {
-    query->is_marked |= tapped->is_late;
     call = call ? call : add_call(v, query, pinfo, tapped);
     call->query = query;
     call->connection = query->connection;
@@ -242,29 +235,36 @@ static void count_call(verdict *v, verdict_query *query, monitor_call *call, con
     } else if (call->outcome == CALL_DONE && !call->asks) {
         forget_failures(v, call);
     }
+    return call;
 }
 
 /* --- Queries ------------------------------------------------------------------------------------------------------ */
 
-uint32_t query_closed_frame(const verdict_query *query)
+/* Returns where the number of the frame that closes a handle is kept for all of its queries. Changes: renews it. */
+static uint32_t *find_closed_frame(const verdict *v, const state_handle *handle)
 {
-    return query->handle ? query->handle->closed_frame : query->closed_frame;
+    uint32_t *frame = wmem_map_lookup(v->closed, handle);
+
+    if (frame == NULL) {
+        frame = wmem_new(v->memory, uint32_t);
+        wmem_map_insert(v->closed, handle, frame);
+    }
+    *frame = handle->closed_frame;
+    return frame;
 }
 
-/* Takes number, handle and counters of a query from its call. Needs: a handle. `asked_for` changes with each call up to the first sample. Calls
+/* Takes number, frames and counters of a query from its call. Needs: a handle. `asked_for` changes with each call up to the first sample. Calls
  * without a query have the first handle's number and opening, and the newest one's closing. */
-static void count_handle(verdict_query *query, const call_tap_data *tapped)
+static void count_handle(const verdict *v, verdict_query *query, const call_tap_data *tapped)
 {
+    query->closed_frame = find_closed_frame(v, tapped->handle);
     if (query->number == 0) {
         query->number = tapped->handle->number;
         query->opened_frame = tapped->handle->opened_frame;
     }
     if (query->is_of_peers) {
-        query->closed_frame = tapped->handle->closed_frame;
         return;
     }
-    query->handle = tapped->handle;
-    query->failed_blocks += tapped->failed;
     query->counters = tapped->has_counters ? tapped->counters : query->counters;
     if (query->samples <= tapped->is_response) {
         query->asked_for = tapped->is_hkpd ? g_str_hash(format_value_name(tapped)) | 1
@@ -284,25 +284,25 @@ static void count_sealed(verdict_query *query, const packet_info *pinfo, const c
     if (tapped->is_response) {
         return;
     }
-    query->closed_frame = closes && query->num_open == 0 ? pinfo->num : 0;
+    *query->closed_frame = closes && query->num_open == 0 ? pinfo->num : 0;
     if (query->samples == 0 && !tapped->sealed.takes_sample && !closes) {
         query->asked_for = (query->asked_for * 31 + g_str_hash(tapped->operation)) * 31;
         query->asked_for += opens ? 0 : tapped->sealed.size;
     }
 }
 
-/* Returns true if a call is about performance counters: PerflibV2, or a key of performance data. */
+/* Returns true for a call that was read, or says whose it is, and is about performance counters: PerflibV2, or a key of performance data. */
 static bool is_about_counters(const call_tap_data *tapped)
 {
-    return !tapped->is_hkpd || tapped->handle || tapped->sealed.uses_query ||
-           g_str_has_prefix(tapped->operation, "OpenHKP");
+    bool is_read = !tapped->unread || tapped->is_fault, is_used = tapped->handle || tapped->sealed.uses_query;
+
+    return is_used || (is_read && (!tapped->is_hkpd || g_str_has_prefix(tapped->operation, "OpenHKP")));
 }
 
-verdict_query *monitors_count(verdict *v, packet_info *pinfo, const call_tap_data *tapped)
+const verdict_query *verdict_count(verdict *v, packet_info *pinfo, const call_tap_data *tapped)
 {
     omissions_count_call(&v->omitted, tapped);
-    bool is_unread = tapped->unread && !tapped->sealed.uses_query && !tapped->is_fault && !tapped->handle;
-    if (is_unread || !is_about_counters(tapped)) {
+    if (!is_about_counters(tapped)) {
         return NULL;
     }
     monitor_call *request = find_request(v, tapped);
@@ -320,63 +320,37 @@ verdict_query *monitors_count(verdict *v, packet_info *pinfo, const call_tap_dat
     query->connection = steps_note_call(pinfo, tapped->is_response);
     query->pair = query->connection->peers;
     learn_server_name(v, query, tapped);
-    count_call(v, query, request, pinfo, tapped);
+    request = count_call(v, query, request, pinfo, tapped);
     if (query->is_sealed && tapped->sealed.uses_query) {
         count_sealed(query, pinfo, tapped);
     } else if (tapped->handle) {
-        count_handle(query, tapped);
+        count_handle(v, query, tapped);
     }
+    problems_count(v, request, pinfo, tapped);
     return query;
-}
-
-/* Empties the map of queries: the next capture has other handles and connections, perhaps at the same addresses. */
-static void forget_keys(verdict *v)
-{
-    v->by_key = wmem_map_new(v->memory, wmem_str_hash, g_str_equal);
-}
-
-/* Lets no verdict point to handles of a capture that is closed, perhaps with another to come (tshark -M). What was counted stays. */
-static void verdict_close_capture(void)
-{
-    for (GSList *at = verdicts; at; at = at->next) {
-        verdict *v = at->data;
-        forget_keys(v);
-        for (unsigned i = 0; i < v->queries->len; i++) {
-            verdict_query *query = g_ptr_array_index(v->queries, i);
-            query->closed_frame = query_closed_frame(query);
-            query->handle = NULL;
-        }
-    }
-}
-
-/* Returns a verdict without maps. Nobody frees it, as a statistic stays registered. */
-static verdict *verdict_new(void)
-{
-    verdict *v = g_new0(verdict, 1);
-
-    if (verdicts == NULL) {
-        register_cleanup_routine(verdict_close_capture);
-    }
-    v->memory = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
-    v->pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
-    v->queries = g_ptr_array_new();
-    v->calls = g_array_new(FALSE, FALSE, sizeof(monitor_call));
-    v->monitors = g_ptr_array_new();
-    verdicts = g_slist_prepend(verdicts, v);
-    return v;
 }
 
 void verdict_restart(verdict **place)
 {
-    verdict *v = *place = *place ? *place : verdict_new();
+    verdict *v = *place;
 
     steps_watch();
+    if (v == NULL) { /* nobody frees it, as a statistic stays registered */
+        v = *place = g_new0(verdict, 1);
+        v->memory = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
+        v->pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
+        v->queries = g_ptr_array_new();
+        v->calls = g_array_new(FALSE, FALSE, sizeof(monitor_call));
+        v->monitors = g_ptr_array_new();
+    }
     g_ptr_array_set_size(v->monitors, 0);
     g_ptr_array_set_size(v->queries, 0);
     g_array_set_size(v->calls, 0);
     wmem_free_all(v->memory);
     wmem_free_all(v->pool);
-    forget_keys(v);
+    /* the next capture (tshark -M) has other handles and connections, perhaps at the same addresses */
+    v->by_key = wmem_map_new_autoreset(v->memory, wmem_file_scope(), wmem_str_hash, g_str_equal);
+    v->closed = wmem_map_new_autoreset(v->memory, wmem_file_scope(), g_direct_hash, g_direct_equal);
     v->accepted = wmem_map_new(v->memory, wmem_int64_hash, g_int64_equal);
     v->delivered = wmem_map_new(v->memory, wmem_str_hash, g_str_equal);
     v->omitted = (omissions){0};

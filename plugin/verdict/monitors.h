@@ -46,26 +46,62 @@ typedef struct {
     bool is_fault, does_not_seal; /* does_not_seal: it was denied, and its client signs its calls, or less */
     bool asks;                    /* for counter data */
     uint8_t outcome;              /* call_outcome */
+    uint16_t facts;               /* bits, 1 << number: of NUM_COUNTER_PROBLEMS, and call_fact */
 } monitor_call;
 
-/* Problems of counters and their values: counter-problems.c. */
+#define MANY_EMPTY 3 /* responses without data in a row, after the last sample */
+#define MANY_OPEN 10 /* queries left open: fewer are no finding */
+
+/* Problems of a monitor: X(PROBLEM, kind and party of the finding, fewest, sentence). `fewest`: so
+ * many frames make a finding; if more than one, of calls behind the last sample. $F: path of the
+ * first counter, or operation; %s: error, or see judge.c. NULL: steps_add_failure() has the
+ * sentence. Up to NAMES a response states them of its counters and values: counter-problems.c.
+ * From PROTECTION on a monitor has the first alone: the others are consequences. */
+#define PROBLEMS(X) \
+    X(NOT_DELIVERED, NOT_DELIVERED, SERVER, 1, "$S does not deliver $F to $C: $T") \
+    X(BLOCK_FAILED, BLOCK_FAILED, SERVER, 1, "$S returns %s for $F to $C$N: $T") \
+    X(REFUSED, REFUSED, SERVER, 1, "$S refused $F for $C (%s): $T") \
+    X(ASSUMED, ASSUMED, CAPTURE, 1, "Counter, instance, name or type of values from $S to $C is assumed: $T") \
+    X(DAMAGED, DAMAGED, SERVER, 1, "$S sent malformed counter data to $C$N: $T") \
+    X(NAMES, NAMES_FAILED, SERVER, 1, "$S has no good list of names for $C$N: $T") \
+    X(SILENT, UNANSWERED, SERVER, 1, "$S does not answer $F of $C$N: $T") \
+    X(RESENT, UNANSWERED, NETWORK, 1, "$S does not answer $F of $C, sent again and again$N: $T") \
+    X(IDLE, BROKEN, NETWORK, 1, "The network (an idle firewall?) dropped the connection of $C to $S$N: $T") \
+    X(LARGE, UNANSWERED, NETWORK, 1, "The network drops large responses of $S to $C (MTU?)$N: $T") \
+    X(IDLE_STOP, PAUSE, SERVER, 1, "$S stopped Remote Registry while $C was idle, and started it again$N: $T") \
+    X(PIPE, PIPE_BROKEN, SERVER, 1, NULL) \
+    X(EMPTY, NO_DATA, SERVER, MANY_EMPTY, "$S answers $C without data$N: $T") \
+    X(SEALED, NO_DATA, SERVER, 1, "$S answers $C without data (it fails, or $C offers too little room)$N: $T") \
+    X(ROOM, NO_DATA, CLIENT, MANY_EMPTY, "$C offers $S too little room each time, and gets no sample: $T") \
+    X(CLOSED, BROKEN, SERVER, 1, "$S (or a firewall) closed the connection from $C with a %s open$N: $T") \
+    X(LEFT_OPEN, HANDLES_OPEN, CLIENT, MANY_OPEN, "$C left %s handles open on $S: $T") \
+    X(LOST, LOST, CAPTURE, 1, "The capture lacks packets of $C and $S[, or their order]: $T") \
+    X(CUT, LOST, CAPTURE, 1, "The capture cuts frames of $C and $S short: $T") \
+    X(PROTECTION, NOT_SEALED, CLIENT, 1, "$S denies calls that $C signed but did not seal: $T") \
+    X(INTERFACE, BIND_REFUSED, SERVER, 1, "$S does not offer the interface for $F of $C (%s)$N: $T") \
+    X(RIGHTS, CALL_FAILED, SERVER, 1, "$S answers $F of $C with %s$N: $T") \
+    X(FAILED, CALL_FAILED, SERVER, 1, "$S answers $F of $C with %s$N: $T")
+
+#define PROBLEM_NUMBER(problem, ...) PROBLEM_##problem,
 typedef enum {
-    PROBLEM_NOT_DELIVERED,
-    PROBLEM_BLOCK_FAILED,
-    PROBLEM_REFUSED,
-    PROBLEM_ASSUMED,
-    PROBLEM_UNTYPED,
-    PROBLEM_DAMAGED,
-    PROBLEM_NAMES,
-    NUM_PROBLEMS
-} problem_kind;
+    PROBLEMS(PROBLEM_NUMBER) NUM_PROBLEMS,
+    PROBLEM_NONE,
+    NUM_COUNTER_PROBLEMS = PROBLEM_NAMES + 1
+} monitor_problem;
+
+/* Facts of a response, beside problems of counters. */
+typedef enum {
+    FACT_ANSWERED = NUM_COUNTER_PROBLEMS,
+    FACT_MARKED, /* its packet states that it is late or slow */
+    FACT_TITLES, /* it brings a list of names */
+    FACT_UNTYPED /* the type of a value is not known */
+} call_fact;
 
 typedef struct {
-    uint64_t things;        /* number of values, identifiers, or responses; 0: no problem */
-    verdict_evidence shown; /* frames with the problem */
-    const char *first;      /* path of the first thing; NULL: it has none */
-    uint32_t status;        /* Win32 error of the first thing; 0: none */
-} counter_problem;
+    uint64_t count;   /* number of counters, values, or responses */
+    const char *path; /* of the first; NULL: it has none */
+    uint32_t status;  /* Win32 error of the first; 0: none */
+} problem_things;
 
 /* A counter that ValidateCounters refused. */
 typedef struct {
@@ -74,23 +110,23 @@ typedef struct {
 } refused_identifier;
 
 typedef struct verdict_query {
+    struct verdict_monitor *monitor;       /* as of the last judgement */
+    struct verdict_query *next;            /* of the same monitor */
     verdict_peers *pair;                   /* NULL: not by TCP */
     const char *client, *server, *account; /* addresses; "": not known */
     const char *called;                    /* name that its client gives the server, NULL: none */
     bool is_hkpd, is_sealed;
     bool is_of_peers;                     /* calls that have no query */
-    bool is_marked;                       /* any packet states that it is late or slow */
-    bool has_titles;                      /* a list of names was read */
-    const state_handle *handle;           /* NULL without one, and once its capture is closed */
     uint32_t place;                       /* number among all queries of the verdict, from 0 */
     uint32_t number;                      /* number of its handle; 0: nothing shows that the server knows it */
-    uint32_t opened_frame, closed_frame;  /* 0: not captured; for closed_frame ask query_closed_frame() */
+    uint32_t opened_frame;                /* 0: not captured */
+    uint32_t *closed_frame;               /* 0: not closed; one for all queries of a handle */
     uint32_t first_frame;                 /* of its calls */
     double first_time;                    /* of that frame, seconds since 1970 */
     const verdict_connection *connection; /* of its newest call; never NULL */
     unsigned num_open;                    /* sealed: queries that are open now on its connection */
     unsigned asked_for;                   /* hash of what its samples ask for, equal for one monitor; 0: not known */
-    uint64_t samples, failed_blocks;
+    uint64_t samples;
     uint32_t asked;         /* number of calls for data, size probes and copies left out */
     uint32_t sampled;       /* number of the call with the newest sample among these, from 1 */
     double counters;        /* number in its newest response, or as QueryCounterInfo says; NAN: not known */
@@ -100,7 +136,7 @@ typedef struct verdict_query {
     wmem_map_t *empty_sets; /* paths of sets that had no instances in the first sample */
     unsigned absences;      /* times that instances, or an object, went away */
     bool is_absent;         /* some are away in the newest sample */
-    counter_problem problems[NUM_PROBLEMS];
+    problem_things problems[NUM_COUNTER_PROBLEMS];
 } verdict_query;
 
 /* Statistics of a monitor: columns of `-z pcq,queries` down to ACCOUNT, and members of the JSON.
@@ -139,21 +175,24 @@ typedef struct {
 } monitor_stats;
 
 /* A monitor as of one judgement: monitors_join() makes it, judge.c adds findings, and the next judgement frees it. */
-typedef struct {
+typedef struct verdict_monitor {
     wmem_allocator_t *pool;
-    verdict_peers *pair;   /* NULL: not by TCP */
-    wmem_array_t *queries; /* const verdict_query *; the first is never NULL. Empty: the peers made no call */
-    const verdict_query *first;
-    unsigned num_queries;      /* without the calls that have no query */
-    uint32_t number;           /* of its first handle, sealed ones from 1; 0: the server knows none */
-    wmem_array_t *list;        /* monitor_call, of all queries, in the order of their requests */
-    monitor_call *calls, *end; /* the same */
-    monitor_call *samples;     /* requests for counter data; a size probe and its repetition are one */
+    verdict_peers *pair;         /* NULL: not by TCP */
+    const char *called;          /* name that the client gives the server, else its address */
+    verdict_query *first, *last; /* its queries; those without calls for samples last. NULL: the peers made no call */
+    unsigned num_queries;        /* without the calls that have no query */
+    uint32_t number;             /* of its first handle, sealed ones from 1; 0: the server knows none */
+    wmem_array_t *list;          /* monitor_call, of all queries, in the order of their requests */
+    monitor_call *calls, *end;   /* the same */
+    monitor_call *samples;       /* requests for counter data; a size probe and its repetition are one */
     uint32_t num_samples;
-    uint32_t last_sampled;     /* frame of the newest response with data; 0: none */
-    timing_gap *gaps;          /* between samples, timing.num_gaps */
-    timing_verdict timing;     /* of these samples */
-    verdict_finding *findings; /* the worst first */
+    uint32_t closed_frame;                         /* of the newest of these queries; 0: none */
+    uint32_t last_sampled;                         /* frame of the newest response with data; 0: none */
+    timing_gap *gaps;                              /* between samples, timing.num_gaps */
+    timing_verdict timing;                         /* of these samples */
+    problem_things problems[NUM_COUNTER_PROBLEMS]; /* of all queries */
+    unsigned facts;                                /* of all calls */
+    verdict_finding *findings;                     /* the worst first */
     monitor_stats stats;
 } verdict_monitor;
 
@@ -163,6 +202,7 @@ typedef struct {
     GPtrArray *queries;              /* verdict_query, in the order of their first calls */
     GArray *calls;                   /* monitor_call, in the order of their requests */
     wmem_map_t *by_key;              /* key of a call, see format_query_key() -> verdict_query */
+    wmem_map_t *closed;              /* state_handle -> its queries' closed_frame */
     wmem_map_t *accepted;            /* call_tap_identifier_key() -> frame in which the server accepted it last */
     wmem_map_t *delivered;           /* address of a server and name of an object -> first verdict_query that got it */
     GPtrArray *monitors;             /* verdict_monitor, as of the last judgement */
@@ -175,11 +215,9 @@ typedef struct {
  * Wireshark resets all listeners together, those of connections too. */
 void verdict_restart(verdict **place);
 
-/* Counts a request or response. Returns its query, created with its first call; NULL: not about performance counters, not read, or repeated. */
-verdict_query *monitors_count(verdict *v, packet_info *pinfo, const call_tap_data *tapped);
-
-/* Returns the frame that closed the query; 0: none did. */
-uint32_t query_closed_frame(const verdict_query *query);
+/* Counts a request or response. Returns its query, created with its first call; NULL: not about performance counters, not read, or repeated. Needs:
+ * the order of the capture. */
+const verdict_query *verdict_count(verdict *v, packet_info *pinfo, const call_tap_data *tapped);
 
 /* --- monitor-samples.c -------------------------------------------------------------------------------------------- */
 
@@ -188,27 +226,9 @@ void monitors_join(verdict *v);
 
 /* Returns a monitor without queries and calls, its counts 0, other numbers NAN. It is not yet in the verdict's list. `pair`: NULL: not by TCP;
  * `first`: its query, NULL: none, for findings of the peers' steps. */
-verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, const verdict_query *first);
-
-/* Returns the name that the monitor's client gives the server, else the server's address. */
-const char *monitor_server(const verdict_monitor *monitor);
-
-/* Returns "query"; of HKEY_PERFORMANCE_DATA "handle". */
-static inline const char *monitor_handle_word(const verdict_monitor *monitor)
-{
-    return monitor->first->is_hkpd ? "handle" : "query";
-}
-
-static inline const verdict_query *monitor_query(const verdict_monitor *monitor, unsigned number)
-{
-    return *(const verdict_query **)wmem_array_index(monitor->queries, number);
-}
+verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, verdict_query *first);
 
 bool monitor_has(const verdict_monitor *monitor, verdict_kind kind);
-
-/* Returns true if nothing is late or slow: the interval is known, no gap is long, no response slow, no packet marked. False if the clock was set.
- * Needs: timing_find(). */
-bool monitor_is_none_late(const verdict_monitor *monitor);
 
 /* Adds a finding, if `shown` has frames; it lasts if no sample came behind them. `format`: of printf(), for a text of verdict_add_finding().
  * Needs: no argument is a text of a packet, which may have '$' or '['. */
@@ -222,17 +242,10 @@ bool timing_find(verdict_monitor *monitor);
 
 /* --- counter-problems.c ------------------------------------------------------------------------------------------- */
 
-/* Counts problems that a request or response states of counters and values. Needs: monitors_count() counted it. Changes: the query's problems. */
-void problems_count(verdict *v, verdict_query *query, packet_info *pinfo, const call_tap_data *tapped);
-
-/* Adds a finding to the monitor for each problem that does harm. Needs: monitors_join() made it. */
-void problems_find(const verdict *v, verdict_monitor *monitor);
+/* Counts problems that a request or response states of counters and values. Changes: problems of the call and of its query. */
+void problems_count(verdict *v, monitor_call *call, packet_info *pinfo, const call_tap_data *tapped);
 
 /* --- judge.c ------------------------------------------------------------------------------------------------------ */
-
-/* Counts a request or response. Returns its query, created with its first call; NULL: not about performance counters, not read, or repeated. Needs:
- * the order of the capture. */
-const verdict_query *verdict_count(verdict *v, packet_info *pinfo, const call_tap_data *tapped);
 
 /* Makes the monitors of what was counted, and their findings. Changes: frees the monitors and findings of the judgement before. */
 void verdict_judge(verdict *v);

@@ -72,19 +72,21 @@ static const char *format_seconds(const verdict_monitor *monitor, const char *be
 /* Returns "no samples" and why, unless samples of the same peers, perhaps not decoded, may be its own. Needs: a monitor with a query. */
 static const char *explain_no_samples(const verdict_monitor *monitor)
 {
-    bool is_answered = false, has_titles = false, is_sampled = monitor->pair && monitor->pair->sampled > 0;
+    bool is_sampled = monitor->pair && monitor->pair->sampled > 0;
 
-    for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
-        has_titles |= monitor_query(monitor, i)->has_titles;
-    }
-    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        is_answered |= call->answered > 0;
-    }
     return !is_sampled && monitor->stats.numbers[STAT_PROBES] > 0 ? "no samples, but size probes"
-           : has_titles && monitor->num_samples == 0 ? "no samples: it reads lists of names, and asks for no value"
-           : is_sampled                              ? "other queries get the samples"
-           : is_answered                             ? "no samples: no answer with data was captured"
-                                                     : "no samples: no answer to its calls was captured";
+           : (monitor->facts >> FACT_TITLES & 1) && monitor->num_samples == 0
+               ? "no samples: it reads lists of names, and asks for no value"
+           : is_sampled                          ? "other queries get the samples"
+           : monitor->facts >> FACT_ANSWERED & 1 ? "no samples: no answer with data was captured"
+                                                 : "no samples: no answer to its calls was captured";
+}
+
+/* Returns true if nothing is late or slow: the interval is known, no gap is long, no response slow, no packet marked. False if the clock was set. */
+static bool is_none_late(const verdict_monitor *monitor)
+{
+    return monitor->timing.is_even && !monitor->timing.is_any_long && !steps_times().was_set &&
+           !(monitor->facts >> FACT_MARKED & 1) && monitor->stats.numbers[STAT_LATE_ANSWERED] == 0;
 }
 
 /* Returns "10 samples every 1.004 s, none late", or "10 samples every 1.004 s, 2 late, 1 slow,
@@ -95,7 +97,7 @@ static const char *format_sampling(const verdict_monitor *monitor)
 {
     const timing_verdict *timing = &monitor->timing;
     const double *stats = monitor->stats.numbers;
-    bool none_late = monitor_is_none_late(monitor);
+    bool none_late = is_none_late(monitor);
     wmem_strbuf_t *text = wmem_strbuf_new(monitor->pool, "");
 
     if (stats[STAT_SAMPLES] <= 0) {
@@ -140,8 +142,8 @@ const char *format_monitor_line(const verdict_monitor *monitor)
                                     : "",
                            has_query ? wmem_strconcat(pool, ", ", monitor->stats.texts[STAT_HANDLE], NULL) : "",
                            *account ? wmem_strconcat(pool, ", logon ", account, NULL) : ""};
-    const char *line = wmem_strdup_printf(pool, "%s to %s: %s", monitor->stats.texts[STAT_CLIENT],
-                                          monitor_server(monitor), format_sampling(monitor));
+    const char *line = wmem_strdup_printf(pool, "%s to %s: %s", monitor->stats.texts[STAT_CLIENT], monitor->called,
+                                          format_sampling(monitor));
     long room = VERDICT_LINE - g_utf8_strlen(line, -1) - g_utf8_strlen(sealed, -1);
     for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
         const char **part = &parts[needed_most[i]];

@@ -117,7 +117,7 @@ static void add_groups(verdict_monitor *monitor, verdict_kind kind, const late_g
 /* Returns true if the client closed the sample's query, or the connection around it. */
 static bool is_closed_by_client(const monitor_call *sample)
 {
-    return query_closed_frame(sample->query) > 0 || sample->connection->is_ended_by_client;
+    return *sample->query->closed_frame > 0 || sample->connection->is_ended_by_client;
 }
 
 /* Returns true if the server, or the network, ended the connection between two samples: that is a finding, and the gap its consequence. */
