@@ -36,52 +36,15 @@ static void hkpd_begin_values(value_stream *stream)
         (perf_id_proofs)((has_processes ? PERF_PROVES_PROCESS : 0) | (has_threads ? PERF_PROVES_THREAD : 0));
 }
 
-/* value_ops.look_up_set: the counterset is the object, by its title; never NULL, "#2" without one. */
-static void hkpd_look_up_set(value_stream *stream)
-{
-    const metadata_key key = metadata_title_key(stream->group->key);
-    metadata_result name = metadata_lookup(stream->response.server, key).name;
-
-    stream->set_label = metadata_format_name(stream->pool, &key, name.entry);
-    stream->is_set_assumed = name.is_assumed;
-    stream->is_single = !stream->group->has_instances;
-}
-
-/* value_ops.look_up_column: type by the definition, name by its title. An assumed name of the object makes the counter's assumed, too. */
+/* value_ops.look_up_column: all by the definition. */
 static void hkpd_look_up_column(value_stream *stream, value_column *column)
 {
     const perf_column *definition = perf_table_column(stream->now.table, stream->group, stream->at.column);
-    metadata_result name = metadata_lookup(stream->response.server, metadata_title_key(definition->id)).name;
 
-    if (stream->set_label == NULL) {
-        hkpd_look_up_set(stream);
-    }
     column->id = definition->id;
     column->type = perf_counter_type_find(definition->type);
     column->is_text = perf_counter_type_is_text(definition->type);
     column->none = column->type ? PERF_NO_RESULT_OK : PERF_NO_RESULT_UNKNOWN_TYPE;
-    column->label = name.entry ? name.entry->name : NULL;
-    column->assumed = name.is_assumed || stream->is_set_assumed ? ASSUMED_NAME : ASSUMED_NONE;
-}
-
-/* Returns the row's own name in the stream's pool, as UTF-8. Needs: a group of the current response. */
-static const char *format_row_name(const value_stream *stream, const perf_group *group, uint32_t row)
-{
-    const perf_table *table = stream->now.table;
-    uint32_t size, at = perf_table_name(table, group, row, &size);
-
-    return text_get(stream->pool, stream->response.tvb, at, size, group->code_page, hkpd_text_order(table),
-                    TEXT_NAME_MAX);
-}
-
-/* value_ops.instance. Returns "explorer/3": the name of the row's parent, if it is in the response, stands before its own. */
-static const char *hkpd_format_instance(value_stream *stream)
-{
-    uint32_t row = stream->at.row, parent;
-    const perf_group *parents = perf_table_find_parent(stream->now.table, stream->group, row, &parent);
-    const char *name = format_row_name(stream, stream->group, row);
-
-    return parents ? wmem_strconcat(stream->pool, format_row_name(stream, parents, parent), "/", name, NULL) : name;
 }
 
 /* --- Texts -------------------------------------------------------------------------------------------------------- */
@@ -113,7 +76,7 @@ static const char *hkpd_format_text(value_stream *stream, uint32_t size, uint32_
         text_size = narrow_size;
         code_page = perf_is_utf16(stream->group->code_page) ? TEXT_CODE_PAGE_ASCII : stream->group->code_page;
     }
-    return text_get(stream->pool, stream->response.tvb, at->offset, text_size, code_page, hkpd_text_order(table), most);
+    return value_stream_get_text(stream, at->offset, text_size, code_page, most);
 }
 
 /* --- Operands ----------------------------------------------------------------------------------------------------- */
@@ -173,9 +136,7 @@ const value_ops hkpd_value_ops = {
     .is_block = true,
     .begin = hkpd_begin_values,
     .group_before = hkpd_find_group_before,
-    .look_up_set = hkpd_look_up_set,
     .look_up_column = hkpd_look_up_column,
-    .instance = hkpd_format_instance,
     .text = hkpd_format_text,
     .operand = hkpd_find_operand,
 };

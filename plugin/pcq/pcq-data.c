@@ -104,18 +104,14 @@ static proto_item *pcq_show_header(value_tree *view)
 /* Returns "\Set(instance)\Counter" of the stream's block with its mark; NULL: it is not known. */
 static const char *format_block_path(value_stream *stream)
 {
-    const perf_identifier *identifier = stream->identifier;
+    bool is_name_assumed;
 
-    if (identifier == NULL) {
+    if (stream->identifier == NULL) {
         return NULL;
     }
-    const value_column *counter = identifier->counter_id != PERF_NO_ID ? value_stream_enter_column(stream, 0) : NULL;
-    const char *set = value_stream_set(stream), *instance = stream->is_single ? NULL : identifier->instance;
-    bool is_assumed = stream->assumed == ASSUMED_COUNTER || stream->is_set_assumed || (counter && counter->assumed);
-
-    return text_marked(
-        stream->pool, value_join_path(stream->pool, /* computer */ NULL, set, instance, counter ? counter->label : "*"),
-        is_assumed);
+    const char *path = value_format_identifier_path(stream->pool, stream->response.server, /* computer */ NULL,
+                                                    stream->identifier, &is_name_assumed);
+    return text_marked(stream->pool, path, is_name_assumed || stream->assumed == ASSUMED_COUNTER);
 }
 
 /* Returns "no data now (ERROR_NO_DATA)" for a Win32 error, its name alone if no meaning of it is known. */
@@ -281,7 +277,7 @@ static proto_tree *pcq_show_instance(value_tree *view, const perf_group *group, 
     uint32_t size, at = perf_table_name(view->table, group, number, &size);
     uint32_t stated = perf_table_u32(view->table, row->offset);
     bool was_damaged = view->report->damaged, lacks_end = row->cells > at && size + 2 > row->offset + stated - at;
-    const char *name = pcq_instance_name(view->stream, number, TEXT_NAME_MAX);
+    const char *name = value_stream_row_name(view->stream, group, number);
     proto_item *item = show_pair(view, tree, hf_pcq_instance, ett_instance, hf_pcq_instance_size, hf_pcq_instance_id,
                                  row->offset, row->cells - row->offset);
     proto_item_set_text(item, "Instance: %s, id %u", name, row->id);

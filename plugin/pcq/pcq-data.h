@@ -31,6 +31,3 @@ const char *pcq_add_identifier_path(buffer_cursor *cursor, state_server *server,
 
 extern const value_ops pcq_value_ops;
 extern const value_tree_ops pcq_tree_ops;
-
-/* Returns the name of a row's instance in the stream's group, at most `most` characters, in the stream's pool. */
-const char *pcq_instance_name(const value_stream *stream, uint32_t row, unsigned most);

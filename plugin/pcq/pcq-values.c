@@ -141,21 +141,7 @@ static perf_group *pcq_find_group_before(value_stream *stream, perf_no_result *w
 
 /* --- Names and types ---------------------------------------------------------------------------------------------- */
 
-/* Sets the counterset's name, and whether it has one instance alone, if the block's identifier is known: value_ops.look_up_set. */
-static void pcq_look_up_set(value_stream *stream)
-{
-    const perf_identifier *identifier = stream->identifier;
-
-    if (identifier) {
-        const metadata_key key = metadata_counter_key(identifier->guid, PERF_NO_ID);
-        metadata_known set = metadata_lookup(stream->response.server, key);
-        stream->set_label = metadata_format_name(stream->pool, &key, set.name.entry);
-        stream->is_set_assumed = set.name.is_assumed;
-        stream->is_single = set.type.entry && set.type.entry->instance_type == 0;
-    }
-}
-
-/* Sets id, type and name of the counter that the stream is at, or why there is no result: value_ops.look_up_column. */
+/* Sets id and type of the counter that the stream is at, or why there is no result: value_ops.look_up_column. */
 static void pcq_look_up_column(value_stream *stream, value_column *column)
 {
     const perf_group *group = stream->group;
@@ -167,43 +153,15 @@ static void pcq_look_up_column(value_stream *stream, value_column *column)
         return;
     }
     const metadata_key key = metadata_counter_key(stream->identifier->guid, column->id);
-    metadata_known known = metadata_lookup(stream->response.server, key);
+    metadata_result known = metadata_lookup(stream->response.server, key).type;
     column->none = PERF_NO_RESULT_TYPE_NOT_LEARNED;
-    if (known.type.entry && column->id != PERF_NO_ID) {
-        column->info = &known.type.entry->counter;
-        column->type = known.type.entry->type;
+    if (known.entry && column->id != PERF_NO_ID) {
+        column->info = &known.entry->counter;
+        column->type = known.entry->type;
         column->none = column->type ? PERF_NO_RESULT_OK : PERF_NO_RESULT_UNKNOWN_TYPE;
         column->is_text = column->type && column->type->kind == PERF_KIND_TEXT;
+        column->assumed = known.is_assumed ? ASSUMED_NAME : ASSUMED_NONE;
     }
-    column->label = known.name.entry && column->id != PERF_NO_ID ? known.name.entry->name : NULL;
-    value_stream_set(stream); /* is_set_assumed */
-    column->assumed =
-        known.type.is_assumed || known.name.is_assumed || stream->is_set_assumed ? ASSUMED_NAME : ASSUMED_NONE;
-}
-
-const char *pcq_instance_name(const value_stream *stream, uint32_t row, unsigned most)
-{
-    uint32_t size, at = perf_table_name(stream->now.table, stream->group, row, &size);
-
-    return text_get(stream->pool, stream->response.tvb, at, size, TEXT_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, most);
-}
-
-/* Returns the name of the row's instance, else the one that was asked for, NULL: none. Needs: the block's identifier: value_ops.instance. */
-static const char *pcq_format_instance(value_stream *stream)
-{
-    bool has_row = stream->group->has_instances && stream->at.row < stream->group->rows;
-
-    return has_row ? pcq_instance_name(stream, stream->at.row, TEXT_NAME_MAX) : stream->identifier->instance;
-}
-
-/* Returns a text value, up to its terminator: value_ops.text. */
-static const char *pcq_format_text(value_stream *stream, uint32_t size, uint32_t most)
-{
-    tvbuff_t *tvb = stream->response.tvb;
-    uint32_t at = stream->at.offset;
-
-    return text_get(stream->pool, tvb, at, text_utf16_size(tvb, at, size), TEXT_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN,
-                    most);
 }
 
 /* --- Operands ----------------------------------------------------------------------------------------------------- */
@@ -290,9 +248,6 @@ const value_ops pcq_value_ops = {
     .begin = pcq_begin_values,
     .enter = pcq_enter_block,
     .group_before = pcq_find_group_before,
-    .look_up_set = pcq_look_up_set,
     .look_up_column = pcq_look_up_column,
-    .instance = pcq_format_instance,
-    .text = pcq_format_text,
     .operand = pcq_find_operand,
 };

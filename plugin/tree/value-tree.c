@@ -292,6 +292,8 @@ proto_tree *value_tree_add_value(value_tree *view, proto_tree *tree, int hf, int
 
     if (view->result) {
         result = value_stream_result(stream);
+    }
+    if (view->result && view->structures) { /* else nobody asks for expert infos */
         value_tree_report_assumed(view->report, proto_tree_get_parent(view->tree), value_stream_assumed_reason(stream),
                                   0);
     }
@@ -478,7 +480,7 @@ static void show_table_row(value_tree *view, const perf_group *group, uint32_t r
 {
     value_stream *stream = view->stream;
 
-    stream->at.row = row;
+    value_stream_enter_row(stream, row);
     proto_tree *tree = view->ops->show_row(view, group, row, group_tree);
     for (uint32_t column = 0; column < group->columns; column++, view->values_seen++) {
         const counter_value *at = value_stream_go_to(stream, row, column);

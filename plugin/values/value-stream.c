@@ -66,9 +66,8 @@ void value_stream_enter(value_stream *stream, perf_group *group)
     stream->is_group_before_known = stream->are_names_known = false;
     stream->assumed = stream->response.is_malformed || !group->is_sound ? ASSUMED_RESPONSE : ASSUMED_NONE;
     stream->identifier = NULL;
-    stream->instance_label = NULL;
     stream->columns = NULL;
-    stream->instance_row = stream->prefix_row = stream->judged_row = stream->matched_row = UINT32_MAX;
+    stream->row = (value_row){.is_labelled = false};
     stream->at = (counter_value){.column = UINT32_MAX, .is_failed = is_failed, .is_empty = is_empty && !is_failed};
     if (stream->response.ops->enter) {
         stream->response.ops->enter(stream);
@@ -107,21 +106,6 @@ static void mark_repeated_column(value_stream *stream, value_column *column)
     }
 }
 
-/* Fills a column. */
-static void look_up_column(value_stream *stream, value_column *column)
-{
-    column->is_known = true;
-    stream->response.ops->look_up_column(stream, column);
-    if (stream->group->columns > 1) {
-        mark_repeated_column(stream, column);
-    }
-    if (column->none == PERF_NO_RESULT_COUNTER_NOT_KNOWN) {
-        column->label = NULL;
-    } else if (column->label == NULL) {
-        column->label = column->id == PERF_NO_ID ? "*" : wmem_strdup_printf(stream->pool, "#%u", column->id);
-    }
-}
-
 value_column *value_stream_enter_column(value_stream *stream, uint32_t number)
 {
     uint32_t count = MAX(stream->group->columns, 1); /* a group without values stands for a counter, too */
@@ -134,9 +118,21 @@ value_column *value_stream_enter_column(value_stream *stream, uint32_t number)
     stream->at.column = number;
     stream->at.counter = column;
     if (!column->is_known) {
-        look_up_column(stream, column);
+        column->is_known = true;
+        stream->response.ops->look_up_column(stream, column);
+        if (stream->group->columns > 1) {
+            mark_repeated_column(stream, column);
+        }
     }
     return column;
+}
+
+void value_stream_enter_row(value_stream *stream, uint32_t row)
+{
+    if (stream->at.row != row) {
+        stream->at.row = row;
+        stream->row = (value_row){.is_labelled = false};
+    }
 }
 
 const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint32_t column)
@@ -145,12 +141,11 @@ const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint
     counter_value *at = &stream->at;
 
     ws_assert(stream->group && row < stream->group->rows && column < stream->group->columns);
-    at->row = row;
-    at->column = column;
+    value_stream_enter_row(stream, row);
     at->offset = perf_table_cell(table, stream->group, row, column, &at->size);
-    uint32_t size = at->offset != 0 ? MAX(at->size, 1) : 1;
-    stream->bytes_left -= MIN(size, stream->bytes_left);
+    stream->bytes_left -= MIN(MAX(at->size, 1), stream->bytes_left);
     if (at->offset == 0 || stream->bytes_left == 0) {
+        at->column = column;
         return NULL;
     }
     value_stream_enter_column(stream, column);
@@ -162,18 +157,13 @@ const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint
 const counter_value *value_stream_next_in_group(value_stream *stream)
 {
     const perf_group *group = stream->group;
-    uint32_t row = stream->at.row, column = stream->at.column + 1;
+    uint32_t column = stream->at.column + 1;
 
-    for (; stream->bytes_left > 0; column++) {
-        if (column >= group->columns) {
-            column = 0;
-            row++;
-        }
-        if (row >= group->rows || group->columns == 0) {
-            return NULL;
-        }
-        if (value_stream_go_to(stream, row, column)) {
-            return &stream->at;
+    for (uint32_t row = stream->at.row; row < group->rows; row++, column = 0) {
+        for (; column < group->columns && stream->bytes_left > 0; column++) {
+            if (value_stream_go_to(stream, row, column)) {
+                return &stream->at;
+            }
         }
     }
     return NULL;
@@ -227,24 +217,25 @@ static perf_no_result find_column_before(value_stream *stream)
     return counter->why_no_before;
 }
 
-/* Finds the same counter of the same instance in the sample before: row_before and the counter's column_before. Returns the reason if it is
+/* Finds the same counter of the same instance in the sample before: row.before and the counter's column_before. Returns the reason if it is
  * not there. Changes: `is_assumed` of operands. */
 static perf_no_result find_previous_value(value_stream *stream)
 {
     perf_group *group = value_stream_group_before(stream);
+    value_row *row = &stream->row;
 
     if (stream->why_no_pair != PERF_NO_RESULT_OK) {
         return stream->why_no_pair;
     }
-    if (stream->matched_row != stream->at.row) {
-        stream->matched_row = stream->at.row;
-        stream->match_before = perf_table_match_row(stream->now.table, stream->group, stream->at.row,
-                                                    stream->before.table, group, stream->proofs, &stream->row_before);
+    if (!row->is_matched) {
+        row->is_matched = true;
+        row->match = perf_table_match_row(stream->now.table, stream->group, stream->at.row, stream->before.table, group,
+                                          stream->proofs, &row->before);
     }
-    stream->operands.is_assumed |= stream->match_before == PERF_MATCH_ASSUMED;
-    return stream->match_before == PERF_MATCH_AMBIGUOUS ? PERF_NO_RESULT_MOVED
-           : stream->match_before == PERF_MATCH_NONE    ? PERF_NO_RESULT_NEW_INSTANCE
-                                                        : find_column_before(stream);
+    stream->operands.is_assumed |= row->match == PERF_MATCH_ASSUMED;
+    return row->match == PERF_MATCH_AMBIGUOUS ? PERF_NO_RESULT_MOVED
+           : row->match == PERF_MATCH_NONE    ? PERF_NO_RESULT_NEW_INSTANCE
+                                              : find_column_before(stream);
 }
 
 /* --- Results ------------------------------------------------------------------------------------------------------ */
@@ -277,7 +268,7 @@ static void find_operands(value_stream *stream)
     }
     operands->why_not = needs & PERF_NEEDS_PREVIOUS ? find_previous_value(stream) : PERF_NO_RESULT_NO_FORMULA;
     if (operands->why_not == PERF_NO_RESULT_OK) {
-        const value_location there = {&stream->before, stream->group_before, stream->row_before,
+        const value_location there = {&stream->before, stream->group_before, stream->row.before,
                                       stream->at.counter->column_before};
         operands->previous.value = perf_table_number(there.in->table, there.group, there.row, there.column);
         if (has_others) {
@@ -360,52 +351,127 @@ static bool has_numbered_names(value_stream *stream)
     return stream->has_numbered_names;
 }
 
+/* True if the group has a row for the current value, with an instance. */
+static bool has_instance_row(const value_stream *stream)
+{
+    return stream->group->has_instances && stream->at.row < stream->group->rows;
+}
+
 /* True if the current row's parent is not there, or its path may be another row's: "x#1" is so named, or is the second x beside one so named. */
 static bool is_row_assumed(value_stream *stream)
 {
     perf_table *table = stream->now.table;
     perf_group *group = stream->group;
-    uint32_t row = stream->at.row;
 
-    if (stream->judged_row != row) {
-        stream->judged_row = row;
-        stream->is_row_assumed = false;
-        if (group->has_instances && row < group->rows) {
-            const perf_row_name name = perf_table_row_name(table, group, row);
-            bool has_number = name.ordinal > 0 || is_numbered_name(table, group, row);
-            stream->is_row_assumed = name.lacks_parent || (has_number && perf_table_repeats_names(table, group) &&
+    if (!stream->row.is_judged) {
+        stream->row.is_judged = true;
+        if (has_instance_row(stream)) {
+            const perf_row_name name = perf_table_row_name(table, group, stream->at.row);
+            bool has_number = name.ordinal > 0 || is_numbered_name(table, group, stream->at.row);
+            stream->row.is_assumed = name.lacks_parent || (has_number && perf_table_repeats_names(table, group) &&
                                                            has_numbered_names(stream));
         }
     }
-    return stream->is_row_assumed;
+    return stream->row.is_assumed;
 }
 
 assumed_reason value_stream_assumed_reason(value_stream *stream)
 {
-    return stream->assumed != ASSUMED_NONE                         ? stream->assumed
-           : stream->at.counter->assumed != ASSUMED_NONE           ? stream->at.counter->assumed
+    if (stream->assumed != ASSUMED_NONE) {
+        return stream->assumed;
+    }
+    value_stream_label(stream); /* its name can be assumed */
+    return stream->at.counter->assumed != ASSUMED_NONE             ? stream->at.counter->assumed
            : stream->operands.is_assumed || is_row_assumed(stream) ? ASSUMED_INSTANCE
                                                                    : ASSUMED_NONE;
 }
 
-/* --- Paths -------------------------------------------------------------------------------------------------------- */
+/* --- Names -------------------------------------------------------------------------------------------------------- */
+
+/* Returns what a name is stored under: of a counter of the group, or of its counterset (PERF_NO_ID). Needs: it is known whose the group is. */
+static metadata_key get_name_key(const value_stream *stream, uint32_t id)
+{
+    return stream->identifier ? metadata_counter_key(stream->identifier->guid, id)
+                              : metadata_title_key(id == PERF_NO_ID ? stream->group->key : id);
+}
+
+const char *value_stream_set(value_stream *stream)
+{
+    const state_server *server = stream->response.server;
+    const perf_identifier *identifier = stream->identifier;
+
+    if (stream->set_label == NULL && (identifier || stream->response.ops->is_block)) {
+        const metadata_key key = get_name_key(stream, PERF_NO_ID);
+        metadata_known set = metadata_lookup(server, key);
+        stream->set_label = metadata_format_name(stream->pool, &key, set.name.entry);
+        stream->is_set_assumed = set.name.is_assumed;
+        stream->is_single = identifier ? set.type.entry && set.type.entry->instance_type == 0 : !stream->group->has_instances;
+    }
+    return stream->set_label;
+}
+
+const char *value_stream_label(value_stream *stream)
+{
+    value_column *column = stream->at.counter;
+
+    if (!column->is_label_known && column->none != PERF_NO_RESULT_COUNTER_NOT_KNOWN) {
+        const metadata_key key = get_name_key(stream, column->id);
+        metadata_result name = metadata_lookup(stream->response.server, key).name;
+        value_stream_set(stream); /* is_set_assumed */
+        bool is_assumed = name.is_assumed || stream->is_set_assumed;
+        column->assumed = column->assumed == ASSUMED_NONE && is_assumed ? ASSUMED_NAME : column->assumed;
+        column->label = column->id == PERF_NO_ID ? "*" : metadata_format_name(stream->pool, &key, name.entry);
+    }
+    column->is_label_known = true;
+    return column->label;
+}
+
+const char *value_stream_get_text(const value_stream *stream, uint32_t offset, uint32_t size, uint32_t code_page,
+                                  uint32_t most)
+{
+    unsigned byte_order = stream->now.table->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
+
+    return text_get(stream->pool, stream->response.tvb, offset, size, code_page, byte_order, most);
+}
+
+const char *value_stream_row_name(const value_stream *stream, const perf_group *group, uint32_t row)
+{
+    uint32_t size, at = perf_table_name(stream->now.table, group, row, &size);
+
+    return value_stream_get_text(stream, at, size, group->code_page, TEXT_NAME_MAX);
+}
+
+/* Returns "explorer/3#1" for the current row: the name of its parent, if that is in the response, its own, and which of this name it is. */
+static const char *format_instance(value_stream *stream)
+{
+    perf_table *table = stream->now.table;
+    uint32_t row = stream->at.row, parent, ordinal = perf_table_row_name(table, stream->group, row).ordinal;
+    const perf_group *parents = perf_table_find_parent(table, stream->group, row, &parent);
+    const char *name = value_stream_row_name(stream, stream->group, row);
+
+    if (parents) {
+        name = wmem_strconcat(stream->pool, value_stream_row_name(stream, parents, parent), "/", name, NULL);
+    }
+    return ordinal > 0 ? wmem_strdup_printf(stream->pool, "%s#%u", name, ordinal) : name;
+}
 
 const char *value_stream_instance(value_stream *stream)
 {
-    uint32_t row = stream->at.row;
+    value_row *row = &stream->row;
 
     if (value_stream_set(stream) == NULL || stream->is_single) {
         return NULL;
     }
-    if (stream->instance_row != row) {
-        const char *name = stream->response.ops->instance(stream);
-        bool has_row = stream->group->has_instances && row < stream->group->rows;
-        uint32_t ordinal = has_row ? perf_table_row_name(stream->now.table, stream->group, row).ordinal : 0;
-        stream->instance_label = ordinal > 0 ? wmem_strdup_printf(stream->pool, "%s#%u", name, ordinal) : name;
-        stream->instance_row = row;
+    if (!row->is_labelled) {
+        row->is_labelled = true;
+        row->label = has_instance_row(stream) ? format_instance(stream)
+                     : stream->identifier     ? stream->identifier->instance
+                                              : NULL;
     }
-    return stream->instance_label;
+    return row->label;
 }
+
+/* --- Paths -------------------------------------------------------------------------------------------------------- */
 
 char *value_join_path(wmem_allocator_t *pool, const char *computer, const char *set, const char *instance,
                       const char *counter)
@@ -416,20 +482,20 @@ char *value_join_path(wmem_allocator_t *pool, const char *computer, const char *
 
 const char *value_stream_path(value_stream *stream)
 {
-    const char *label = stream->at.counter->label;
+    const char *label = value_stream_label(stream);
+    value_row *row = &stream->row;
 
     if (label == NULL) {
         return NULL;
     }
-    if (stream->prefix_row != stream->at.row) {
+    if (row->prefix_size == 0) {
         const char *instance = value_stream_instance(stream);
         wmem_strbuf_truncate(stream->path, 0);
         wmem_strbuf_append(stream->path,
                            value_join_path(stream->pool, stream->computer, stream->set_label, instance, ""));
-        stream->prefix_size = wmem_strbuf_get_len(stream->path);
-        stream->prefix_row = stream->at.row;
+        row->prefix_size = wmem_strbuf_get_len(stream->path);
     }
-    wmem_strbuf_truncate(stream->path, stream->prefix_size);
+    wmem_strbuf_truncate(stream->path, row->prefix_size);
     wmem_strbuf_append(stream->path, label);
     return wmem_strbuf_get_str(stream->path);
 }
@@ -452,7 +518,14 @@ bool value_stream_is_same_counter(value_stream *stream, counter_identity *identi
 
 const char *value_stream_text(value_stream *stream, uint32_t most)
 {
-    return stream->response.ops->text(stream, MIN(stream->at.size, MOST_VALUE_BYTES), most);
+    const counter_value *at = &stream->at;
+    uint32_t size = MIN(at->size, MOST_VALUE_BYTES);
+
+    if (stream->response.ops->text) {
+        return stream->response.ops->text(stream, size, most);
+    }
+    size = perf_utf16_size(stream->now.table->data + at->offset, size);
+    return value_stream_get_text(stream, at->offset, size, TEXT_CODE_PAGE_UTF16, most);
 }
 
 const char *value_stream_format(value_stream *stream, const perf_result *result)

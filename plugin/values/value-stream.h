@@ -78,11 +78,12 @@ typedef struct {
     perf_no_result none;           /* PERF_NO_RESULT_OK, or why no value of it ever has a result */
     const perf_counter_info *info; /* PerflibV2: ids of its base, time, frequency and multi counters; NULL: not known */
     bool is_text;                  /* its values are texts */
-    assumed_reason assumed;        /* ASSUMED_COUNTER, ASSUMED_NAME */
-    const char *label;             /* name in paths, "#id" or "*"; NULL: the counter is not known */
-    bool is_before_known;          /* the members below are filled */
-    uint32_t column_before;        /* in the same group of the sample before */
-    perf_no_result why_no_before;  /* it is not there, or has another type */
+    assumed_reason assumed; /* ASSUMED_COUNTER, ASSUMED_NAME: its type, and behind value_stream_label() its name */
+    bool is_label_known;    /* the next member is filled */
+    const char *label;      /* name in paths, "#id" or "*"; NULL: the counter is not known */
+    bool is_before_known;   /* the members below are filled */
+    uint32_t column_before; /* in the same group of the sample before */
+    perf_no_result why_no_before; /* it is not there, or has another type */
 } value_column;
 
 /* Offsets count from the response's first byte. */
@@ -96,6 +97,18 @@ typedef struct {
     bool is_empty;  /* of a well-formed block without any. Of both `at` stands for their counter: they have a path */
     perf_raw raw;   /* the number; size 0: a text, or neither 4 nor 8 bytes */
 } counter_value;
+
+/* A row of the group that the stream is in. Begins as zeros with each row. */
+typedef struct {
+    bool is_labelled;   /* the next member is filled */
+    const char *label;  /* its instance in paths; NULL: none */
+    bool is_judged;     /* the next member is filled */
+    bool is_assumed;    /* its path may be another row's, or its parent is not in the response */
+    bool is_matched;    /* the next two members are filled */
+    perf_match match;   /* how well `before` is known */
+    uint32_t before;    /* the same instance in the sample before */
+    size_t prefix_size; /* of the stream's `path` before the counter; 0: that is of another row */
+} value_row;
 
 /* Operands of a value's formula, found by value_stream_result(). Others are what they were of a value
  * before, the clocks those of the samples. */
@@ -133,19 +146,9 @@ struct value_stream {
     bool is_set_assumed;               /* its name is; filled with set_label, as the next member */
     bool is_single;                    /* paths have no instance */
     value_column *columns;             /* NULL: none was read */
-
-    /* of the row; each second member tells which row it is of, UINT32_MAX: none */
-    const char *instance_label; /* NULL: none, or not asked */
-    uint32_t instance_row;
-    bool is_row_assumed; /* its path may be another row's, or its parent is not in the response */
-    uint32_t judged_row;
-    uint32_t row_before; /* the same instance in the sample before */
-    uint32_t matched_row;
-    perf_match match_before; /* how well row_before is known */
+    value_row row;                     /* that `at` is in */
 
     wmem_strbuf_t *path; /* as it was made last */
-    size_t prefix_size;  /* of its part before the counter */
-    uint32_t prefix_row; /* that this part is of */
     char words[120];     /* a number, its unit and a reason */
 };
 
@@ -169,6 +172,9 @@ void value_stream_enter(value_stream *stream, perf_group *group);
  * its column in the sample before. */
 value_column *value_stream_enter_column(value_stream *stream, uint32_t number);
 
+/* Goes to a row of the group, without its values: for its instance. */
+void value_stream_enter_row(value_stream *stream, uint32_t row);
+
 /* Reads the value of a cell of the group. Returns NULL for a cell without a value, and for those that the response has no bytes for. */
 const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint32_t column);
 
@@ -186,8 +192,13 @@ assumed_reason value_stream_assumed_reason(value_stream *stream);
 /* Returns "\\SRV\Processor Information(0,0)\% Processor Time", until the next is asked for; NULL: the counter is not known. */
 const char *value_stream_path(value_stream *stream);
 
-/* Returns a part of the path: "explorer/3#1"; NULL: no instance. */
+/* Return parts of the path: "Processor Information", "explorer/3#1", "% Processor Time"; NULL: not known, or no instance. */
+const char *value_stream_set(value_stream *stream);
 const char *value_stream_instance(value_stream *stream);
+const char *value_stream_label(value_stream *stream);
+
+/* Returns a row's own name, in the stream's pool. */
+const char *value_stream_row_name(const value_stream *stream, const perf_group *group, uint32_t row);
 
 /* A counter that a path stands for. Begins as zeros. */
 typedef struct {
@@ -203,6 +214,10 @@ bool value_stream_is_same_counter(value_stream *stream, counter_identity *identi
 
 /* Returns the value, a text, as UTF-8 in the stream's pool, without quotes: at most `most` characters. */
 const char *value_stream_text(value_stream *stream, uint32_t most);
+
+/* Returns any text of the response, as text_get() does. */
+const char *value_stream_get_text(const value_stream *stream, uint32_t offset, uint32_t size, uint32_t code_page,
+                                  uint32_t most);
 
 /* Returns the value for people, until the next is asked for: "12.4 %", "1,024.0 /sec", "77", "0x1f", "\"text\"",
  * "81 (raw; first sample)". `result`: value_stream_result()'s. */
@@ -235,26 +250,13 @@ struct value_ops {
     void (*enter)(value_stream *stream);
     /* Returns the same group of the sample before, or NULL. `why`: the reason why it is not there or not compared. Needs: before.table. */
     perf_group *(*group_before)(value_stream *stream, perf_no_result *why);
-    /* Fills the group's `set_label` (NULL stays: its counterset is not known), `is_set_assumed` and `is_single`. */
-    void (*look_up_set)(value_stream *stream);
-    /* Fills a column (at.column) but for its column in the sample before. `label`: the counter's name, NULL: it is not known. */
+    /* Fills a column (at.column) from `id` to `assumed`. */
     void (*look_up_column)(value_stream *stream, value_column *column);
-    /* Returns the name of the row's instance without its ordinal, NULL: it has none. */
-    const char *(*instance)(value_stream *stream);
-    /* Returns the current value, a text of `size` bytes, as value_stream_text() does. */
+    /* Returns the current value, a text of `size` bytes, as value_stream_text() does. NULL: it is UTF-16 up to its terminator. */
     const char *(*text)(value_stream *stream, uint32_t size, uint32_t most);
     /* Returns what the formula of the current value needs (one of PERF_NEEDS_...) for the value at `at`. Size 0: it is not there. */
     perf_raw (*operand)(value_stream *stream, const value_location *at, unsigned need);
 };
-
-/* Returns a part of the path: "Processor Information"; NULL: not known. Changes: the group's members that look_up_set() fills. */
-static inline const char *value_stream_set(value_stream *stream)
-{
-    if (stream->set_label == NULL) {
-        stream->response.ops->look_up_set(stream);
-    }
-    return stream->set_label;
-}
 
 /* --- Identifiers of PerflibV2 ------------------------------------------------------------------------------------- */
 
