@@ -9,48 +9,32 @@
 #include "state/samples.h"
 #include "values/value-stream.h"
 
-/* Counters of a sample's blocks. Filled when a stream begins; lives with it. */
-typedef struct {
-    const query_index *index;  /* NULL: it is not known whose any block is */
-    bool is_assumed;           /* the index may be another epoch's */
-    wmem_map_t *by_identifier; /* perf_identifier -> perf_group; NULL until a block is not where it mostly is */
-    bool lacks_identifiers;    /* it is not known whose some blocks are; known with the map */
-} pcq_blocks;
-
 /* --- Blocks ------------------------------------------------------------------------------------------------------- */
-
-static pcq_blocks *get_blocks(const parsed_sample *sample)
-{
-    return sample->own;
-}
 
 /* Returns the identifier that a block of a sample answers, NULL: it is not known. */
 static const perf_identifier *find_identifier(const parsed_sample *sample, const perf_group *group)
 {
-    return query_index_identifier(get_blocks(sample)->index, (uint32_t)(group - sample->table->groups), group->type);
+    return query_index_identifier(sample->index, (uint32_t)(group - sample->table->groups), group->type);
 }
 
 /* Makes the map of a sample's blocks by their identifiers, in `pool`. Changes: `lacks_identifiers`, too. */
-static void map_blocks(wmem_allocator_t *pool, const parsed_sample *sample)
+static void map_blocks(wmem_allocator_t *pool, parsed_sample *sample)
 {
-    pcq_blocks *blocks = get_blocks(sample);
-
-    blocks->by_identifier = wmem_map_new(pool, query_identifier_hash, query_identifier_equal);
+    sample->by_identifier = wmem_map_new(pool, query_identifier_hash, query_identifier_equal);
     for (uint32_t i = sample->table->num_groups; i-- > 0;) { /* the first of several stays */
         perf_group *group = &sample->table->groups[i];
         const perf_identifier *identifier = find_identifier(sample, group);
         if (identifier) {
-            wmem_map_insert(blocks->by_identifier, identifier, group);
+            wmem_map_insert(sample->by_identifier, identifier, group);
         }
-        blocks->lacks_identifiers |= identifier == NULL;
+        sample->lacks_identifiers |= identifier == NULL;
     }
 }
 
 /* Returns the block of an identifier in a sample, NULL: there is none. `likely`: number of the block that mostly is. Changes: else makes the map. */
-static perf_group *find_block(wmem_allocator_t *pool, const parsed_sample *sample, const perf_identifier *wanted,
+static perf_group *find_block(wmem_allocator_t *pool, parsed_sample *sample, const perf_identifier *wanted,
                               uint32_t likely)
 {
-    pcq_blocks *blocks = get_blocks(sample);
     perf_table *table = sample->table;
     perf_group *group = likely < table->num_groups ? &table->groups[likely] : NULL;
     const perf_identifier *there = group ? find_identifier(sample, group) : NULL;
@@ -58,30 +42,24 @@ static perf_group *find_block(wmem_allocator_t *pool, const parsed_sample *sampl
     if (there && (there == wanted || query_identifier_equal(there, wanted))) {
         return group;
     }
-    if (blocks->by_identifier == NULL) {
+    if (sample->by_identifier == NULL) {
         map_blocks(pool, sample);
     }
-    return wmem_map_lookup(blocks->by_identifier, wanted);
-}
-
-/* Gives a sample of the stream its index of blocks. `query`: the query as its response showed it, NULL: not known. */
-static void open_blocks(value_stream *stream, parsed_sample *sample, const query_snapshot *query)
-{
-    pcq_blocks *blocks = wmem_new0(stream->pool, pcq_blocks);
-
-    blocks->index = query ? query_snapshot_index(stream->pool, query, &blocks->is_assumed) : NULL;
-    sample->own = blocks;
+    return wmem_map_lookup(sample->by_identifier, wanted);
 }
 
 /* Sets the stream's computer, and whose the blocks of both samples are: value_ops.begin. */
 static void pcq_begin_values(value_stream *stream)
 {
     const counter_response *response = &stream->response;
+    const state_sample *previous = stream->before.table ? response->sample->previous : NULL;
+    const query_snapshot *queries[] = {response->query, previous ? previous->query : NULL}; /* NULL: not known */
+    parsed_sample *samples[] = {&stream->now, &stream->before};
 
     stream->computer = handle_machine(response->handle, response->server);
-    open_blocks(stream, &stream->now, response->query);
-    if (stream->before.table) {
-        open_blocks(stream, &stream->before, response->sample->previous->query);
+    for (unsigned i = 0; i < array_length(samples); i++) {
+        samples[i]->index =
+            queries[i] ? query_snapshot_index(stream->pool, queries[i], &samples[i]->is_index_assumed) : NULL;
     }
 }
 
@@ -89,7 +67,7 @@ static void pcq_begin_values(value_stream *stream)
 static void pcq_enter_block(value_stream *stream)
 {
     stream->identifier = find_identifier(&stream->now, stream->group);
-    if (stream->assumed == ASSUMED_NONE && stream->identifier && get_blocks(&stream->now)->is_assumed) {
+    if (stream->assumed == ASSUMED_NONE && stream->identifier && stream->now.is_index_assumed) {
         stream->assumed = ASSUMED_COUNTER;
     }
 }
@@ -111,7 +89,7 @@ static perf_identifier identifier_of_all(const uint8_t *guid, uint32_t id)
  * the reason why values have no previous one: value_ops.group_before. */
 static perf_group *pcq_find_group_before(value_stream *stream, perf_no_result *why)
 {
-    const parsed_sample *before = &stream->before;
+    parsed_sample *before = &stream->before;
     const perf_identifier *identifier = stream->identifier;
 
     *why = PERF_NO_RESULT_NOT_COMPARABLE;
@@ -124,11 +102,11 @@ static perf_group *pcq_find_group_before(value_stream *stream, perf_no_result *w
         const perf_identifier all = identifier_of_all(identifier->guid, identifier->counter_id);
         group = find_block(stream->pool, before, &all, 0);
     }
-    if (get_blocks(before)->is_assumed && !get_blocks(&stream->now)->is_assumed) {
+    if (before->is_index_assumed && !stream->now.is_index_assumed) {
         return NULL;
     }
     if (group == NULL) {
-        bool is_known = before->table->is_sound && !get_blocks(before)->lacks_identifiers;
+        bool is_known = before->table->is_sound && !before->lacks_identifiers;
         *why = is_known ? PERF_NO_RESULT_NEW_COUNTER : *why;
     } else if (group->type == PERF_ERROR_RETURN && stream->group->type != PERF_ERROR_RETURN) {
         bool was_absent = group->status == STATUS_NO_DATA && identifier->instance && *identifier->instance;

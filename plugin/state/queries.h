@@ -27,7 +27,7 @@ typedef struct {
 } query_counter;
 
 /* Counters by blocks. */
-typedef struct {
+typedef struct query_index {
     uint32_t count;                    /* number of blocks */
     const perf_identifier *by_index[]; /* identifier of each block */
 } query_index;

@@ -59,7 +59,12 @@ typedef enum { ASSUMED_REASONS(ASSUMED_ENUM) } assumed_reason;
 /* A response or the sample before, parsed. */
 typedef struct {
     perf_table *table; /* NULL: there is none */
-    void *own;         /* for the functions of value_ops alone, which fill it; NULL: nothing */
+
+    /* of PerflibV2 alone (pcq/pcq-values.c), filled as the stream begins */
+    const struct query_index *index; /* identifiers of its blocks; NULL: it is not known whose any block is */
+    bool is_index_assumed;           /* it may be another epoch's */
+    wmem_map_t *by_identifier;       /* perf_identifier -> perf_group; NULL until a block is not where it mostly is */
+    bool lacks_identifiers;          /* it is not known whose some blocks are; known with the map */
 } parsed_sample;
 
 /* A cell of one of them. */
@@ -244,7 +249,7 @@ static inline const char *format_assumed_mark(value_stream *stream)
 /* Functions that differ between the values of PerflibV2 (pcq/pcq-values.c) and of HKEY_PERFORMANCE_DATA (hkpd/hkpd-values.c). */
 struct value_ops {
     bool is_block; /* responses are a PERF_DATA_BLOCK */
-    /* Fills the stream's `computer`, `proofs`, and `own` of both samples. */
+    /* Fills the stream's `computer`, `proofs`, and the index of both samples. */
     void (*begin)(value_stream *stream);
     /* Fills the group's `identifier`, and `assumed` if that is ASSUMED_NONE. NULL: nothing to fill. */
     void (*enter)(value_stream *stream);
