@@ -485,14 +485,11 @@ static bool read_listed_instance(buffer_cursor *outer, pcq_context *context)
     buffer_cursor cursor;
     uint32_t size = tvb_get_letohl(outer->tvb, (int)outer->pos);
     bool sound = enter_sized(outer, hf_pcq_instance, ett_instance, size, PERF_INSTANCE_HEADER_SIZE, &cursor);
-    const char *name = "";
 
-    cursor_read_u32(&cursor, hf_pcq_instance_size);
-    uint32_t id = cursor_read_u32(&cursor, hf_pcq_instance_id);
-    if (cursor_left(&cursor) > 0) {
-        name = cursor_read_text(&cursor, hf_pcq_instance_name, cursor_left(&cursor), TEXT_NAME_MAX);
+    pcq_read_instance(&cursor);
+    if (!sound) {
+        proto_item_set_text(cursor.node, "Instance: unreadable");
     }
-    proto_item_set_text(cursor.node, sound ? "Instance: %s, id %u" : "Instance: unreadable", name, id);
     context->count += sound;
     return sound;
 }

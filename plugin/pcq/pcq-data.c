@@ -266,6 +266,18 @@ static void pcq_report_news(value_tree *view, proto_item *item)
 
 /* --- Instances and values ------------------------------------------------------------------------------------------ */
 
+void pcq_read_instance(buffer_cursor *cursor)
+{
+    const char *name = "";
+
+    cursor_read_u32(cursor, hf_pcq_instance_size);
+    uint32_t id = cursor_read_u32(cursor, hf_pcq_instance_id), room = cursor_left(cursor);
+    if (room > 0) {
+        name = cursor_read_text(cursor, hf_pcq_instance_name, room, TEXT_NAME_MAX);
+    }
+    proto_item_set_text(cursor->node, "Instance: %s, id %u", name, id);
+}
+
 /* Shows PERF_INSTANCE_HEADER (2.2.4.5). Returns the tree for the instance's values: the block's, `tree`, if that has no instances but one row. */
 static proto_tree *pcq_show_instance(value_tree *view, const perf_group *group, uint32_t number, proto_tree *tree)
 {
@@ -274,24 +286,16 @@ static proto_tree *pcq_show_instance(value_tree *view, const perf_group *group, 
     if (!group->has_instances) {
         return tree;
     }
-    uint32_t size, at = perf_table_name(view->table, group, number, &size);
-    uint32_t stated = perf_table_u32(view->table, row->offset);
-    bool was_damaged = view->report->damaged, lacks_end = row->cells > at && size + 2 > row->offset + stated - at;
-    const char *name = value_stream_row_name(view->stream, group, number);
-    proto_item *item = show_pair(view, tree, hf_pcq_instance, ett_instance, hf_pcq_instance_size, hf_pcq_instance_id,
-                                 row->offset, row->cells - row->offset);
-    proto_item_set_text(item, "Instance: %s, id %u", name, row->id);
-    tree = proto_item_get_subtree(item);
-    if (row->cells > at) {
-        proto_tree_add_string(tree, hf_pcq_instance_name, view->tvb, (int)at, (int)MIN(size + 2, row->cells - at),
-                              name);
+    bool was_damaged = view->report->damaged;
+    uint32_t size = perf_table_u32(view->table, row->offset);
+    buffer_cursor cursor;
+    value_tree_enter(view, tree, hf_pcq_instance, ett_instance, row->offset, size, &cursor);
+    pcq_read_instance(&cursor);
+    if (size % 8 != 0) {
+        expert_report_add(view->report, cursor.node, EI_SIZE, "Size of the instance is %u, not a multiple of 8", size);
     }
-    if (lacks_end || stated % 8 != 0) {
-        expert_report_add(view->report, item, lacks_end ? EI_TEXT : EI_SIZE, "Size of the instance is %u, %s", stated,
-                          lacks_end ? "its name fills all of it, without a terminator" : "not a multiple of 8");
-        view->report->damaged = was_damaged; /* what surrounds it is read, whether this is shown or not */
-    }
-    return tree;
+    view->report->damaged = was_damaged; /* what surrounds it is read, whether this is shown or not */
+    return cursor.tree;
 }
 
 /* Shows PERF_COUNTER_DATA (2.2.4.9) of the value that the stream is at. */

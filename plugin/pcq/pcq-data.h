@@ -27,6 +27,9 @@ const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, c
 const char *pcq_add_identifier_path(buffer_cursor *cursor, state_server *server, const char *computer,
                                     const perf_identifier *identifier, bool is_assumed);
 
+/* Reads a PERF_INSTANCE_HEADER (2.2.4.5) that the cursor is in, and labels it. Reports a name without a terminator. */
+void pcq_read_instance(buffer_cursor *cursor);
+
 /* --- Counter data --- */
 
 extern const value_ops pcq_value_ops;
