@@ -96,9 +96,6 @@ static void collect_name(pcq_context *context, uint32_t id, const char *name)
     }
 }
 
-/* Items of the tree that one structure can take, with what is known of it and a finding or two. */
-#define ITEMS_OF_STRUCTURE 50
-
 /* Wireshark 4.6 takes 50,000 items in front of the farthest string for an endless loop, and a string has up to 8. */
 #define MOST_SHOWN_STRINGS 5000
 
@@ -113,7 +110,7 @@ static void read_list(buffer_cursor *cursor, pcq_context *context, uint32_t most
 
     for (; is_sound && most > 0 && cursor_left(cursor) >= least; most--) {
         bool is_string = context->strings.headers_end > 0;
-        if (tree_items_left(tree) < ITEMS_OF_STRUCTURE || (is_string && context->count >= MOST_SHOWN_STRINGS)) {
+        if (!tree_has_room(tree) || (is_string && context->count >= MOST_SHOWN_STRINGS)) {
             cursor->tree = NULL;
             hidden++;
         }

@@ -97,9 +97,6 @@ static int hf_data_block, hf_system_name, hf_object, hf_definition, hf_instance,
 static int ett_data_block = -1, ett_object = -1, ett_definition = -1, ett_instance = -1, ett_title = -1,
            ett_counter_block = -1, ett_counter_data = -1;
 
-/* Items of a counter definition in the tree. */
-#define ITEMS_OF_DEFINITION 24
-
 /* Adds the title that the server, or a list of names, has for an index. Returns it for labels; NULL: not known, or nothing is shown. */
 static const char *add_known_title(const value_tree *view, buffer_cursor *cursor, int hf, uint32_t title_index)
 {
@@ -184,10 +181,7 @@ static proto_tree *hkpd_show_object(value_tree *view, const perf_group *group)
     } else if (!group->has_values) {
         proto_item_append_text(cursor.node, ", without values");
     }
-    for (uint32_t i = 0; i < group->columns; i++) {
-        if (!value_tree_has_room(view, ITEMS_OF_DEFINITION)) {
-            break;
-        }
+    for (uint32_t i = 0; i < group->columns && value_tree_has_room(view); i++) {
         show_definition(view, cursor.tree, perf_table_column(view->table, group, i));
     }
     return cursor.tree;
@@ -249,9 +243,6 @@ static hf_register_info structure_fields[] = {
     STRUCTURES(FIELD_ROW, FIELD_SHARED)};
 
 /* --- Lists of titles ---------------------------------------------------------------------------------------------- */
-
-/* Items of the tree that a title takes. */
-#define ITEMS_OF_TITLE 4
 
 /* Returns where the string at `offset` ends, behind its terminator; 0: it has none. */
 static uint32_t find_string_end(tvbuff_t *tvb, uint32_t offset)
@@ -345,7 +336,7 @@ hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report 
     uint32_t hidden = 0;
 
     while (hkpd_next_title(&list)) {
-        if (is_referenced && tree_items_left(tree) >= ITEMS_OF_TITLE) {
+        if (is_referenced && tree_has_room(tree)) {
             show_title(&list, tree, report);
         } else {
             hidden += is_referenced;

@@ -9,9 +9,6 @@
 #include "text/value-strings.h"
 #include "perf/bytes.h"
 
-/* Items of a counter id in the tree, with its name and type. */
-#define ITEMS_OF_ID 6
-
 int hf_pcq_counterset_guid, hf_pcq_counterset_name, hf_pcq_counter_id, hf_pcq_counter_name, hf_pcq_counter_type,
     hf_pcq_reserved, hf_pcq_instance, hf_pcq_instance_size, hf_pcq_instance_id, hf_pcq_instance_name,
     hf_pcq_identifier_path;
@@ -147,11 +144,8 @@ static uint32_t show_counters(value_tree *view, const perf_group *group, proto_t
                                  hf_multi_counters_count, at, MAX(size, PERF_MULTI_COUNTERS_SIZE));
     proto_item_append_text(item, ": %u counters", perf_table_u32(view->table, at + 4));
     tree = proto_item_get_subtree(item);
-    for (uint32_t i = 0; i < group->columns; i++) {
+    for (uint32_t i = 0; i < group->columns && value_tree_has_room(view); i++) {
         const perf_column *column = perf_table_column(view->table, group, i);
-        if (!value_tree_has_room(view, ITEMS_OF_ID)) {
-            break;
-        }
         item = proto_tree_add_item(tree, hf_pcq_counter_id, view->tvb, (int)column->offset, 4, ENC_LITTLE_ENDIAN);
         if (stream->identifier) {
             buffer_cursor inner = {

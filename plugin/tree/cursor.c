@@ -208,19 +208,22 @@ tvbuff_t *tree_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name)
     return own;
 }
 
+/* Items that a structure takes at most, with what is known of it and a finding or two. */
+#define ITEMS_OF_STRUCTURE 50
+
 /* Items that are left for PDUs behind this one: some, and some for each byte of the frame. */
 #define TREE_RESERVE 10000
 #define ITEMS_OF_BYTE 2
 
-uint32_t tree_items_left(const proto_tree *tree)
+bool tree_has_room(const proto_tree *tree)
 {
-    if (tree == NULL) {
-        return UINT32_MAX;
-    }
     uint32_t limit = prefs.gui_max_tree_items;
+
+    if (tree == NULL) {
+        return true;
+    }
     uint64_t behind = TREE_RESERVE + (uint64_t)PTREE_DATA(tree)->pinfo->fd->cap_len * ITEMS_OF_BYTE;
-    uint64_t used = PTREE_DATA(tree)->count + MIN(behind, limit / 8);
-    return used < limit ? (uint32_t)(limit - used) : 0;
+    return PTREE_DATA(tree)->count + MIN(behind, limit / 8) + ITEMS_OF_STRUCTURE <= limit;
 }
 
 proto_item *tree_add_generated_string(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text)

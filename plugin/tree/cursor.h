@@ -75,9 +75,9 @@ void cursor_enter(buffer_cursor *cursor, int hf, int ett, uint32_t size, buffer_
  * gets beyond the last item of its data source. DCE/RPC's list of fragments ends far behind a buffer's beginning. */
 tvbuff_t *tree_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name);
 
-/* Returns how many more items the packet's tree can take; UINT32_MAX without a tree. Some
- * are left for PDUs behind this one. */
-uint32_t tree_items_left(const proto_tree *tree);
+/* Returns false if the packet's tree may lack room for one more structure: Wireshark stops a tree at a million items, visible or not. Some are
+ * left for PDUs behind this one. */
+bool tree_has_room(const proto_tree *tree);
 
 /* Add an item of no bytes, in brackets, for something that is known or calculated and was not sent here. */
 proto_item *tree_add_generated_string(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text);

@@ -204,9 +204,9 @@ static void find_referenced_fields(value_tree *view)
 
 /* --- Values ------------------------------------------------------------------------------------------------------ */
 
-bool value_tree_has_room(value_tree *view, uint32_t items)
+bool value_tree_has_room(value_tree *view)
 {
-    view->is_full |= tree_items_left(view->tree) < items;
+    view->is_full |= !tree_has_room(view->tree);
     return !view->is_full;
 }
 
@@ -232,21 +232,16 @@ void value_tree_add_sent(const value_tree *view, proto_tree *tree)
 static void show_result(const value_tree *view, proto_tree *tree, const perf_result *result, const char *words,
                         const char *formula)
 {
-    proto_item *item;
+    bool has_result = result->none == PERF_NO_RESULT_OK;
+    proto_item *item = has_result ? proto_tree_add_double(tree, hf_cooked, view->tvb, 0, 0, result->value)
+                                  : proto_tree_add_uint(tree, hf_cooked_none, view->tvb, 0, 0, result->none);
 
-    if (result->none != PERF_NO_RESULT_OK) {
-        item = proto_tree_add_uint(tree, hf_cooked_none, view->tvb, 0, 0, result->none);
-        if (*formula) {
-            proto_item_append_text(item, ", %s", formula);
-        }
-    } else if (words) {
+    if (!has_result && *formula) {
+        proto_item_append_text(item, ", %s", formula);
+    } else if (has_result && words) {
         const char *note = view->stream->at.counter->type->note;
-        item =
-            proto_tree_add_double_format(tree, hf_cooked, view->tvb, 0, 0, result->value,
-                                         "Calculated value: %s%s%s%s%s%s%s", words, format_assumed_mark(view->stream),
-                                         *formula ? " = " : "", formula, *note ? " (" : "", note, *note ? ")" : "");
-    } else {
-        item = proto_tree_add_double(tree, hf_cooked, view->tvb, 0, 0, result->value);
+        proto_item_set_text(item, "Calculated value: %s%s%s%s%s%s%s", words, format_assumed_mark(view->stream),
+                            *formula ? " = " : "", formula, *note ? " (" : "", note, *note ? ")" : "");
     }
     proto_item_set_generated(item);
 }
@@ -258,7 +253,7 @@ static void show_watched(const value_tree *view, proto_tree *tree)
     value_stream *stream = view->stream;
     const char *path = value_stream_path(stream);
 
-    for (watched_counter *const *row = watch_rows_of(path); *row && tree_items_left(tree) > 0; row++) {
+    for (watched_counter *const *row = watch_rows_of(path); *row && tree_has_room(tree); row++) {
         const perf_result result = value_stream_result(stream);
         if (result.none != PERF_NO_RESULT_OK) {
             return;
@@ -428,16 +423,10 @@ static void show_watched_sums(const value_tree *view, const counter_response *re
     const char **words =
         watch_sum_up(value_stream_begin(view->report->pinfo->pool, response), UINT_MAX, " = ", &covered);
 
-    for (; *words && tree_items_left(view->tree) > 0; words++) {
+    for (; *words && tree_has_room(view->tree); words++) {
         tree_add_generated_string(view->tree, watch_hf_sum, view->tvb, *words);
     }
 }
-
-/* Items that a group, a row and a value take at most in the tree, with names that are known from elsewhere; and a value alone. */
-#define ITEMS_OF_GROUP 24
-#define ITEMS_OF_ROW 12
-#define ITEMS_OF_VALUE 8
-#define ITEMS_OF_FLAT_VALUE 3
 
 #define FAULT_ID(name, class, text) EI_##class,
 #define FAULT_TEXT(name, class, text) text,
@@ -484,7 +473,7 @@ static void show_table_row(value_tree *view, const perf_group *group, uint32_t r
     proto_tree *tree = view->ops->show_row(view, group, row, group_tree);
     for (uint32_t column = 0; column < group->columns; column++, view->values_seen++) {
         const counter_value *at = value_stream_go_to(stream, row, column);
-        if (stream->bytes_left == 0 || !value_tree_has_room(view, ITEMS_OF_VALUE)) {
+        if (stream->bytes_left == 0 || !value_tree_has_room(view)) {
             break;
         }
         if (at) {
@@ -500,14 +489,14 @@ static void show_table_group(value_tree *view, uint32_t number, bool is_news_wan
     proto_tree *tree = NULL;
 
     value_stream_enter(view->stream, group);
-    if (value_tree_has_room(view, ITEMS_OF_GROUP)) {
+    if (value_tree_has_room(view)) {
         tree = view->ops->show_group(view, group);
     }
     proto_item *item = proto_tree_get_parent(tree ? tree : view->tree);
     if (is_news_wanted && view->ops->report_news) {
         view->ops->report_news(view, item);
     }
-    for (uint32_t row = 0; row < group->rows && value_tree_has_room(view, ITEMS_OF_ROW); row++) {
+    for (uint32_t row = 0; row < group->rows && value_tree_has_room(view); row++) {
         show_table_row(view, group, row, tree);
     }
     report_table_faults(view, number, item, tree);
@@ -554,7 +543,7 @@ void value_tree_show(proto_tree *tree, expert_report *report, const counter_resp
     for (uint32_t i = 0; i < view.table->num_faults; i++) {
         report_fault(&view, proto_tree_get_parent(tree), &view.table->faults[i]);
     }
-    while (view.stream && value_tree_has_room(&view, ITEMS_OF_FLAT_VALUE) && value_stream_next(view.stream)) {
+    while (view.stream && value_tree_has_room(&view) && value_stream_next(view.stream)) {
         value_tree_add_sent(&view, tree);
         value_tree_add_value(&view, tree, 0, 0, 0, 0);
     }

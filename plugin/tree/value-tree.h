@@ -62,9 +62,8 @@ void value_tree_show(proto_tree *tree, expert_report *report, const counter_resp
 void value_tree_enter(const value_tree *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size,
                       buffer_cursor *cursor);
 
-/* Returns false if the packet's tree has no room for `items` more: Wireshark stops a tree at a million, visible or not. Changes: once it is
- * full it stays so. */
-bool value_tree_has_room(value_tree *view, uint32_t items);
+/* Returns false if the packet's tree lacks room, as tree_has_room(). Changes: once it is full it stays so. */
+bool value_tree_has_room(value_tree *view);
 
 /* Adds the structure of the stream's current value to `tree`, labelled with path and words, and in it path and result with its formula.
  * `hf`: 0: these fields alone. Returns the structure's tree, else `tree`. Reports why the value is assumed. */
