@@ -53,6 +53,44 @@ value_stream *value_stream_begin(wmem_allocator_t *pool, const counter_response 
 
 /* --- Values ------------------------------------------------------------------------------------------------------- */
 
+/* Marks a column whose counter has several: all are assumed, and only the first has a path. Bases, without results, may be alike. */
+static void mark_repeated_column(value_stream *stream, value_column *column)
+{
+    perf_table *table = stream->now.table;
+    const perf_column *own = perf_table_column(table, stream->group, stream->at.column);
+    uint32_t first;
+
+    if (!perf_column_is_base(own) &&
+        perf_table_count_columns(table, stream->group, own->id, /* is_base */ false, &first) > 1) {
+        column->none = first == stream->at.column ? column->none : PERF_NO_RESULT_COUNTER_NOT_KNOWN;
+        column->assumed = ASSUMED_COUNTER;
+        column->is_before_known = true;
+        column->why_no_before = PERF_NO_RESULT_NOT_COMPARABLE;
+    }
+}
+
+/* Goes to a counter of the group, without its values. Needs: a number of a column; 0 of a group without columns. Changes: fills the column, but for
+ * its label and its column in the sample before. */
+static void enter_column(value_stream *stream, uint32_t number)
+{
+    uint32_t count = MAX(stream->group->columns, 1); /* a group without values stands for a counter, too */
+
+    if (stream->columns == NULL) {
+        stream->columns = wmem_alloc0_array(stream->pool, value_column, count);
+    }
+    ws_assert(number < count);
+    value_column *column = &stream->columns[number];
+    stream->at.column = number;
+    stream->at.counter = column;
+    if (!column->is_known) {
+        column->is_known = true;
+        stream->response.ops->look_up_column(stream, column);
+        if (stream->group->columns > 1) {
+            mark_repeated_column(stream, column);
+        }
+    }
+}
+
 void value_stream_enter(value_stream *stream, perf_group *group)
 {
     const perf_identifier *last = stream->identifier;
@@ -72,10 +110,11 @@ void value_stream_enter(value_stream *stream, perf_group *group)
     if (stream->response.ops->enter) {
         stream->response.ops->enter(stream);
     }
-    bool is_same_set = last && stream->identifier && memcmp(last->guid, stream->identifier->guid, 16) == 0;
-    stream->set_label = is_same_set ? stream->set_label : NULL; /* blocks of one counterset mostly stand together */
+    if (stream->set_label && !(last && stream->identifier && memcmp(last->guid, stream->identifier->guid, 16) == 0)) {
+        stream->set_label = NULL; /* blocks of one counterset mostly stand together */
+    }
     if (is_failed || is_empty) {
-        value_stream_enter_column(stream, 0);
+        enter_column(stream, 0);
     }
 }
 
@@ -88,43 +127,6 @@ bool value_stream_next_group(value_stream *stream)
     }
     value_stream_enter(stream, &stream->now.table->groups[next]);
     return true;
-}
-
-/* Marks a column whose counter has several: all are assumed, and only the first has a path. Bases, without results, may be alike. */
-static void mark_repeated_column(value_stream *stream, value_column *column)
-{
-    perf_table *table = stream->now.table;
-    const perf_column *own = perf_table_column(table, stream->group, stream->at.column);
-    uint32_t first;
-
-    if (!perf_column_is_base(own) &&
-        perf_table_count_columns(table, stream->group, own->id, /* is_base */ false, &first) > 1) {
-        column->none = first == stream->at.column ? column->none : PERF_NO_RESULT_COUNTER_NOT_KNOWN;
-        column->assumed = ASSUMED_COUNTER;
-        column->is_before_known = true;
-        column->why_no_before = PERF_NO_RESULT_NOT_COMPARABLE;
-    }
-}
-
-value_column *value_stream_enter_column(value_stream *stream, uint32_t number)
-{
-    uint32_t count = MAX(stream->group->columns, 1); /* a group without values stands for a counter, too */
-
-    if (stream->columns == NULL) {
-        stream->columns = wmem_alloc0_array(stream->pool, value_column, count);
-    }
-    ws_assert(number < count);
-    value_column *column = &stream->columns[number];
-    stream->at.column = number;
-    stream->at.counter = column;
-    if (!column->is_known) {
-        column->is_known = true;
-        stream->response.ops->look_up_column(stream, column);
-        if (stream->group->columns > 1) {
-            mark_repeated_column(stream, column);
-        }
-    }
-    return column;
 }
 
 void value_stream_enter_row(value_stream *stream, uint32_t row)
@@ -148,7 +150,7 @@ const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint
         at->column = column;
         return NULL;
     }
-    value_stream_enter_column(stream, column);
+    enter_column(stream, column);
     at->raw = at->counter->is_text ? (perf_raw){0, 0} : perf_table_number_at(table, at->offset, at->size);
     stream->operands.is_assumed = false;
     return at;
@@ -321,6 +323,47 @@ perf_result value_stream_result(value_stream *stream)
     return result.none == PERF_NO_RESULT_OK ? result : (perf_result){0, result.none};
 }
 
+/* --- Names of counters -------------------------------------------------------------------------------------------- */
+
+/* Returns what a name is stored under: of a counter of the group, or of its counterset (PERF_NO_ID). Needs: it is known whose the group is. */
+static metadata_key get_name_key(const value_stream *stream, uint32_t id)
+{
+    return stream->identifier ? metadata_counter_key(stream->identifier->guid, id)
+                              : metadata_title_key(id == PERF_NO_ID ? stream->group->key : id);
+}
+
+const char *value_stream_set(value_stream *stream)
+{
+    const state_server *server = stream->response.server;
+    const perf_identifier *identifier = stream->identifier;
+
+    if (stream->set_label == NULL && (identifier || stream->response.ops->is_block)) {
+        const metadata_key key = get_name_key(stream, PERF_NO_ID);
+        metadata_known set = metadata_lookup(server, key);
+        stream->set_label = metadata_format_name(stream->pool, &key, set.name.entry);
+        stream->is_set_assumed = set.name.is_assumed;
+        stream->is_single = identifier ? set.type.entry && set.type.entry->instance_type == 0 : !stream->group->has_instances;
+    }
+    return stream->set_label;
+}
+
+/* Returns the name of the current value's counter for paths, NULL: the counter is not known. Changes: `label` of its column, and its doubt. */
+static const char *get_label(value_stream *stream)
+{
+    value_column *column = stream->at.counter;
+
+    if (!column->is_label_known && column->none != PERF_NO_RESULT_COUNTER_NOT_KNOWN) {
+        const metadata_key key = get_name_key(stream, column->id);
+        metadata_result name = metadata_lookup(stream->response.server, key).name;
+        value_stream_set(stream); /* is_set_assumed */
+        bool is_assumed = name.is_assumed || stream->is_set_assumed;
+        column->assumed = column->assumed == ASSUMED_NONE && is_assumed ? ASSUMED_NAME : column->assumed;
+        column->label = column->id == PERF_NO_ID ? "*" : metadata_format_name(stream->pool, &key, name.entry);
+    }
+    column->is_label_known = true;
+    return column->label;
+}
+
 /* --- Doubt -------------------------------------------------------------------------------------------------------- */
 
 /* True if the row's own name, as it was sent, ends in "#" and digits, like "x#1". Bytes of 0 are halves of UTF-16. */
@@ -380,51 +423,13 @@ assumed_reason value_stream_assumed_reason(value_stream *stream)
     if (stream->assumed != ASSUMED_NONE) {
         return stream->assumed;
     }
-    value_stream_label(stream); /* its name can be assumed */
+    get_label(stream); /* its name can be assumed */
     return stream->at.counter->assumed != ASSUMED_NONE             ? stream->at.counter->assumed
            : stream->operands.is_assumed || is_row_assumed(stream) ? ASSUMED_INSTANCE
                                                                    : ASSUMED_NONE;
 }
 
-/* --- Names -------------------------------------------------------------------------------------------------------- */
-
-/* Returns what a name is stored under: of a counter of the group, or of its counterset (PERF_NO_ID). Needs: it is known whose the group is. */
-static metadata_key get_name_key(const value_stream *stream, uint32_t id)
-{
-    return stream->identifier ? metadata_counter_key(stream->identifier->guid, id)
-                              : metadata_title_key(id == PERF_NO_ID ? stream->group->key : id);
-}
-
-const char *value_stream_set(value_stream *stream)
-{
-    const state_server *server = stream->response.server;
-    const perf_identifier *identifier = stream->identifier;
-
-    if (stream->set_label == NULL && (identifier || stream->response.ops->is_block)) {
-        const metadata_key key = get_name_key(stream, PERF_NO_ID);
-        metadata_known set = metadata_lookup(server, key);
-        stream->set_label = metadata_format_name(stream->pool, &key, set.name.entry);
-        stream->is_set_assumed = set.name.is_assumed;
-        stream->is_single = identifier ? set.type.entry && set.type.entry->instance_type == 0 : !stream->group->has_instances;
-    }
-    return stream->set_label;
-}
-
-const char *value_stream_label(value_stream *stream)
-{
-    value_column *column = stream->at.counter;
-
-    if (!column->is_label_known && column->none != PERF_NO_RESULT_COUNTER_NOT_KNOWN) {
-        const metadata_key key = get_name_key(stream, column->id);
-        metadata_result name = metadata_lookup(stream->response.server, key).name;
-        value_stream_set(stream); /* is_set_assumed */
-        bool is_assumed = name.is_assumed || stream->is_set_assumed;
-        column->assumed = column->assumed == ASSUMED_NONE && is_assumed ? ASSUMED_NAME : column->assumed;
-        column->label = column->id == PERF_NO_ID ? "*" : metadata_format_name(stream->pool, &key, name.entry);
-    }
-    column->is_label_known = true;
-    return column->label;
-}
+/* --- Instances -------------------------------------------------------------------------------------------------------- */
 
 const char *value_stream_get_text(const value_stream *stream, uint32_t offset, uint32_t size, uint32_t code_page,
                                   uint32_t most)
@@ -473,8 +478,9 @@ const char *value_stream_instance(value_stream *stream)
 
 /* --- Paths -------------------------------------------------------------------------------------------------------- */
 
-char *value_join_path(wmem_allocator_t *pool, const char *computer, const char *set, const char *instance,
-                      const char *counter)
+/* Returns "\\SRV\Set(instance)\Counter" of its parts. `computer`, `instance`: NULL: none. */
+static char *join_path(wmem_allocator_t *pool, const char *computer, const char *set, const char *instance,
+                       const char *counter)
 {
     return wmem_strconcat(pool, computer ? "\\\\" : "", computer ? computer : "", "\\", set, instance ? "(" : "",
                           instance ? instance : "", instance ? ")" : "", "\\", counter, NULL);
@@ -482,7 +488,7 @@ char *value_join_path(wmem_allocator_t *pool, const char *computer, const char *
 
 const char *value_stream_path(value_stream *stream)
 {
-    const char *label = value_stream_label(stream);
+    const char *label = get_label(stream);
     value_row *row = &stream->row;
 
     if (label == NULL) {
@@ -491,8 +497,7 @@ const char *value_stream_path(value_stream *stream)
     if (row->prefix_size == 0) {
         const char *instance = value_stream_instance(stream);
         wmem_strbuf_truncate(stream->path, 0);
-        wmem_strbuf_append(stream->path,
-                           value_join_path(stream->pool, stream->computer, stream->set_label, instance, ""));
+        wmem_strbuf_append(stream->path, join_path(stream->pool, stream->computer, stream->set_label, instance, ""));
         row->prefix_size = wmem_strbuf_get_len(stream->path);
     }
     wmem_strbuf_truncate(stream->path, row->prefix_size);
@@ -614,5 +619,5 @@ char *value_format_identifier_path(wmem_allocator_t *pool, const state_server *s
         label = metadata_format_name(pool, &key, counter.entry);
         *is_assumed |= counter.is_assumed;
     }
-    return value_join_path(pool, computer, set_label, is_single ? NULL : identifier->instance, label);
+    return join_path(pool, computer, set_label, is_single ? NULL : identifier->instance, label);
 }

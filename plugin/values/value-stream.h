@@ -83,7 +83,7 @@ typedef struct {
     perf_no_result none;           /* PERF_NO_RESULT_OK, or why no value of it ever has a result */
     const perf_counter_info *info; /* PerflibV2: ids of its base, time, frequency and multi counters; NULL: not known */
     bool is_text;                  /* its values are texts */
-    assumed_reason assumed; /* ASSUMED_COUNTER, ASSUMED_NAME: its type, and behind value_stream_label() its name */
+    assumed_reason assumed; /* ASSUMED_COUNTER, ASSUMED_NAME: of its type, and, once `label` is known, of its name */
     bool is_label_known;    /* the next member is filled */
     const char *label;      /* name in paths, "#id" or "*"; NULL: the counter is not known */
     bool is_before_known;   /* the members below are filled */
@@ -173,10 +173,6 @@ const counter_value *value_stream_next_in_group(value_stream *stream);
 /* Goes in front of a group's first value; `at` stands for its counter if it lacks values. Changes: labels, columns and the group before are those of no group. */
 void value_stream_enter(value_stream *stream, perf_group *group);
 
-/* Goes to a counter of the group, without its values. Needs: a number of a column; 0 of a group without columns. Returns it, with all but
- * its column in the sample before. */
-value_column *value_stream_enter_column(value_stream *stream, uint32_t number);
-
 /* Goes to a row of the group, without its values: for its instance. */
 void value_stream_enter_row(value_stream *stream, uint32_t row);
 
@@ -197,10 +193,9 @@ assumed_reason value_stream_assumed_reason(value_stream *stream);
 /* Returns "\\SRV\Processor Information(0,0)\% Processor Time", until the next is asked for; NULL: the counter is not known. */
 const char *value_stream_path(value_stream *stream);
 
-/* Return parts of the path: "Processor Information", "explorer/3#1", "% Processor Time"; NULL: not known, or no instance. */
+/* Return parts of the path: "Processor Information", "explorer/3#1"; NULL: not known, or no instance. */
 const char *value_stream_set(value_stream *stream);
 const char *value_stream_instance(value_stream *stream);
-const char *value_stream_label(value_stream *stream);
 
 /* Returns a row's own name, in the stream's pool. */
 const char *value_stream_row_name(const value_stream *stream, const perf_group *group, uint32_t row);
@@ -264,10 +259,6 @@ struct value_ops {
 };
 
 /* --- Identifiers of PerflibV2 ------------------------------------------------------------------------------------- */
-
-/* Returns "\\SRV\Set(instance)\Counter" of its parts. `computer`, `instance`: NULL: none. */
-char *value_join_path(wmem_allocator_t *pool, const char *computer, const char *set, const char *instance,
-                      const char *counter);
 
 /* Returns what an identifier asks for, as a path: "\\SRV\Set(instance)\Counter", without the computer if that is NULL; "*" for all
  * counters. `is_assumed`: the name of the counterset or of the counter is. */
