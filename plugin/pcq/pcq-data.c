@@ -98,19 +98,6 @@ static proto_item *pcq_show_header(value_tree *view)
     return cursor.node;
 }
 
-/* Returns "\Set(instance)\Counter" of the stream's block with its mark; NULL: it is not known. */
-static const char *format_block_path(value_stream *stream)
-{
-    bool is_name_assumed;
-
-    if (stream->identifier == NULL) {
-        return NULL;
-    }
-    const char *path = value_format_identifier_path(stream->pool, stream->response.server, /* computer */ NULL,
-                                                    stream->identifier, &is_name_assumed);
-    return text_marked(stream->pool, path, is_name_assumed || stream->assumed == ASSUMED_COUNTER);
-}
-
 /* Returns "no data now (ERROR_NO_DATA)" for a Win32 error, its name alone if no meaning of it is known. */
 static const char *format_block_error(const value_stream *stream, uint32_t status)
 {
@@ -176,7 +163,7 @@ static void label_block(const value_tree *view, const perf_group *group, proto_i
 {
     value_stream *stream = view->stream;
     bool is_error = group->status != 0;
-    const char *whose = format_block_path(stream);
+    const char *whose = stream->identifier ? value_stream_format_identifier(stream) : NULL;
     const char *what = is_error ? format_block_error(stream, group->status)
                                 : val_to_str_const(group->type, text_block_type_vals, "unknown dwType");
 
@@ -252,8 +239,8 @@ static void pcq_report_news(value_tree *view, proto_item *item)
                        : now > 0  ? "Not delivered"
                                   : "Delivered again";
     const char *error = is_failure && now > 0 ? format_block_error(stream, now) : "";
-    const char *whose =
-        stream->identifier ? format_block_path(stream) : wmem_strdup_printf(stream->pool, "block %u", group->key);
+    const char *whose = stream->identifier ? value_stream_format_identifier(stream)
+                                           : wmem_strdup_printf(stream->pool, "block %u", group->key);
     expert_report_add(view->report, item, is_failure ? EI_BLOCK_FAILED : EI_NOT_DELIVERED, "%s: %s%s%s", what, whose,
                       *error ? ": " : "", error);
 }

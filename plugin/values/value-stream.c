@@ -94,9 +94,9 @@ static void enter_column(value_stream *stream, uint32_t number)
 void value_stream_enter(value_stream *stream, perf_group *group)
 {
     const perf_identifier *last = stream->identifier;
-    bool is_block = stream->response.ops->is_block;
-    bool is_failed = !is_block && group->type == PERF_ERROR_RETURN;
-    bool is_empty = !is_block && group->is_sound && (group->rows == 0 || group->columns == 0);
+    bool lacks_values = !stream->response.ops->is_block && (group->rows == 0 || group->columns == 0);
+    bool is_failed = lacks_values && group->type == PERF_ERROR_RETURN;
+    bool is_empty = lacks_values && !is_failed && group->is_sound;
 
     stream->operands.is_assumed = false;
     stream->group = group;
@@ -106,7 +106,7 @@ void value_stream_enter(value_stream *stream, perf_group *group)
     stream->identifier = NULL;
     stream->columns = NULL;
     stream->row = (value_row){.is_labelled = false};
-    stream->at = (counter_value){.column = UINT32_MAX, .is_failed = is_failed, .is_empty = is_empty && !is_failed};
+    stream->at = (counter_value){.column = UINT32_MAX, .is_failed = is_failed, .is_empty = is_empty};
     if (stream->response.ops->enter) {
         stream->response.ops->enter(stream);
     }
@@ -270,10 +270,10 @@ static void find_operands(value_stream *stream)
     }
     operands->why_not = needs & PERF_NEEDS_PREVIOUS ? find_previous_value(stream) : PERF_NO_RESULT_NO_FORMULA;
     if (operands->why_not == PERF_NO_RESULT_OK) {
-        const value_location there = {&stream->before, stream->group_before, stream->row.before,
-                                      stream->at.counter->column_before};
-        operands->previous.value = perf_table_number(there.in->table, there.group, there.row, there.column);
+        uint32_t row = stream->row.before, column = stream->at.counter->column_before;
+        operands->previous.value = perf_table_number(stream->before.table, stream->group_before, row, column);
         if (has_others) {
+            const value_location there = {&stream->before, stream->group_before, row, column};
             find_operands_at(stream, &there, needs, &operands->previous);
         }
     }
@@ -342,17 +342,19 @@ const char *value_stream_set(value_stream *stream)
         metadata_known set = metadata_lookup(server, key);
         stream->set_label = metadata_format_name(stream->pool, &key, set.name.entry);
         stream->is_set_assumed = set.name.is_assumed;
-        stream->is_single = identifier ? set.type.entry && set.type.entry->instance_type == 0 : !stream->group->has_instances;
+        stream->is_single =
+            identifier ? set.type.entry && set.type.entry->instance_type == 0 : !stream->group->has_instances;
     }
     return stream->set_label;
 }
 
-/* Returns the name of the current value's counter for paths, NULL: the counter is not known. Changes: `label` of its column, and its doubt. */
-static const char *get_label(value_stream *stream)
+/* Fills the label of the current value's counter, and the doubt about its name. Needs: its label is not known. */
+static void look_up_label(value_stream *stream)
 {
     value_column *column = stream->at.counter;
 
-    if (!column->is_label_known && column->none != PERF_NO_RESULT_COUNTER_NOT_KNOWN) {
+    column->is_label_known = true;
+    if (column->none != PERF_NO_RESULT_COUNTER_NOT_KNOWN) {
         const metadata_key key = get_name_key(stream, column->id);
         metadata_result name = metadata_lookup(stream->response.server, key).name;
         value_stream_set(stream); /* is_set_assumed */
@@ -360,8 +362,6 @@ static const char *get_label(value_stream *stream)
         column->assumed = column->assumed == ASSUMED_NONE && is_assumed ? ASSUMED_NAME : column->assumed;
         column->label = column->id == PERF_NO_ID ? "*" : metadata_format_name(stream->pool, &key, name.entry);
     }
-    column->is_label_known = true;
-    return column->label;
 }
 
 /* --- Doubt -------------------------------------------------------------------------------------------------------- */
@@ -423,7 +423,9 @@ assumed_reason value_stream_assumed_reason(value_stream *stream)
     if (stream->assumed != ASSUMED_NONE) {
         return stream->assumed;
     }
-    get_label(stream); /* its name can be assumed */
+    if (!stream->at.counter->is_label_known) { /* its name can be assumed */
+        look_up_label(stream);
+    }
     return stream->at.counter->assumed != ASSUMED_NONE             ? stream->at.counter->assumed
            : stream->operands.is_assumed || is_row_assumed(stream) ? ASSUMED_INSTANCE
                                                                    : ASSUMED_NONE;
@@ -488,10 +490,13 @@ static char *join_path(wmem_allocator_t *pool, const char *computer, const char 
 
 const char *value_stream_path(value_stream *stream)
 {
-    const char *label = get_label(stream);
+    const value_column *counter = stream->at.counter;
     value_row *row = &stream->row;
 
-    if (label == NULL) {
+    if (!counter->is_label_known) {
+        look_up_label(stream);
+    }
+    if (counter->label == NULL) {
         return NULL;
     }
     if (row->prefix_size == 0) {
@@ -501,8 +506,26 @@ const char *value_stream_path(value_stream *stream)
         row->prefix_size = wmem_strbuf_get_len(stream->path);
     }
     wmem_strbuf_truncate(stream->path, row->prefix_size);
-    wmem_strbuf_append(stream->path, label);
+    wmem_strbuf_append(stream->path, counter->label);
     return wmem_strbuf_get_str(stream->path);
+}
+
+const char *value_stream_format_identifier(value_stream *stream)
+{
+    const perf_identifier *identifier = stream->identifier;
+    const char *label = "*", *set = value_stream_set(stream),
+               *instance = stream->is_single ? NULL : identifier->instance;
+    bool is_assumed = stream->assumed == ASSUMED_COUNTER || stream->is_set_assumed;
+
+    if (identifier->counter_id != PERF_NO_ID) {
+        enter_column(stream, 0);
+        if (!stream->at.counter->is_label_known) {
+            look_up_label(stream);
+        }
+        label = stream->at.counter->label;
+        is_assumed |= stream->at.counter->assumed != ASSUMED_NONE;
+    }
+    return text_marked(stream->pool, join_path(stream->pool, NULL, set, instance, label), is_assumed);
 }
 
 bool value_stream_is_same_counter(value_stream *stream, counter_identity *identity)

@@ -200,6 +200,10 @@ const char *value_stream_instance(value_stream *stream);
 /* Returns a row's own name, in the stream's pool. */
 const char *value_stream_row_name(const value_stream *stream, const perf_group *group, uint32_t row);
 
+/* Returns what the group's identifier asks for, as a path with its mark, without the computer: "\Set(instance)\Counter", "*" for all counters.
+ * Needs: the identifier is known. Changes: names that its values need, too, are looked up. */
+const char *value_stream_format_identifier(value_stream *stream);
+
 /* A counter that a path stands for. Begins as zeros. */
 typedef struct {
     uint64_t counter; /* PerflibV2: counterset and id */
