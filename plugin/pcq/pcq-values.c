@@ -183,6 +183,10 @@ static perf_raw find_number_in_block(value_stream *stream, const value_location 
     return is_there ? perf_table_number(table, group, row, column) : (perf_raw){0, 0};
 }
 
+/* Bytes of an instance without its values, or of a name. One that has more is looked for in no other block (pdh.h: PDH_MAX_INSTANCE_NAME is 1,024
+ * characters), since that takes time by its length for each value. */
+#define MOST_NAME_BYTES 2048
+
 /* Returns the number of a counter for the instance of `at`, from the first block that has it: of that counter or of all counters, for the
  * same instances, that instance alone, or all. Size 0: there is none. */
 static perf_raw find_number_in_others(value_stream *stream, const value_location *at, uint32_t id)
@@ -194,6 +198,11 @@ static perf_raw find_number_in_others(value_stream *stream, const value_location
     perf_raw found = {0, 0};
 
     one.instance_id = PERF_NO_ID;
+    if (own->utf16_size > MOST_NAME_BYTES ||
+        (at->group->has_instances &&
+         perf_table_u32(at->in->table, perf_table_row(at->in->table, at->group, at->row)->offset) > MOST_NAME_BYTES)) {
+        return found;
+    }
     if (at->group->has_instances) {
         one.utf16 = at->in->table->data + perf_table_name(at->in->table, at->group, at->row, &one.utf16_size);
     }

@@ -78,8 +78,8 @@ class Pcq:
         request += bytes(-len(request) % 4) + guid + struct.pack('<3I', code, lcid, ROOM)
         return self.call(1, request, self.returned(data))
 
-    def counters(self, ids, guid=GUID, kind=BULK_COUNT):
-        rows = b''.join(struct.pack('<2IQIi6I', i, kind, 0, 100, 0, NONE, NONE, NONE, NONE, 0, 0) for i in ids)
+    def counters(self, ids, guid=GUID, kind=BULK_COUNT, base=NONE):
+        rows = b''.join(struct.pack('<2IQIi6I', i, kind, 0, 100, 0, base, NONE, NONE, NONE, 0, 0) for i in ids)
         return self.registration(1, guid + struct.pack('<4I', 0, 100, len(ids), 2) + rows, guid)
 
     def change(self, identifiers, add=True, answer=None, status=0):
@@ -289,6 +289,17 @@ def many_binds(p, size):
         p.rpc.bind()
     tcp.to_server(there)
     tcp.to_client(back)
+
+
+@hostile
+def base_of_a_long_name(p, size):
+    """Counters of one instance with a long name, whose base is in no block."""
+    p.registration(9, utf16('Set'))
+    p.counters(range(size // 160), kind=0x20020400, base=900000)  # PERF_RAW_FRACTION
+    p.open()
+    p.change([identifier()])
+    for n in range(2):
+        p.data(counterset(size // 160, [long_name(size // 4)], n))
 
 
 @slowly
