@@ -19,17 +19,14 @@ const char *hkpd_computer_name(wmem_allocator_t *pool, const counter_response *r
     return *name ? name : NULL;
 }
 
-/* Title indexes, the same on every Windows. */
-enum { ID_PROCESS = 784, ID_THREAD = 804 };
-
 /* value_ops.begin: the computer's name is the response's, else the handle's. An id proves only if its title is "ID Process" or "ID Thread". */
 static void hkpd_begin_values(value_stream *stream)
 {
     const counter_response *response = &stream->response;
     const state_server *server = response->server;
     const char *name = hkpd_computer_name(stream->pool, response);
-    bool has_processes = metadata_title_is(server, ID_PROCESS, "ID Process");
-    bool has_threads = metadata_title_is(server, ID_THREAD, "ID Thread");
+    bool has_processes = metadata_title_is(server, PERF_TITLE_ID_PROCESS, "ID Process");
+    bool has_threads = metadata_title_is(server, PERF_TITLE_ID_THREAD, "ID Thread");
 
     stream->computer = name ? name : handle_machine(response->handle, server);
     stream->proofs =

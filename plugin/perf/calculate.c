@@ -45,14 +45,15 @@ static perf_raw get_operand(perf_operand which, const perf_point *point)
     }
 }
 
-/* Finds the difference of two samples, as an integer: a double does not hold 64 bits. Returns false if the value has decreased: no result. */
+/* Finds the difference of two samples, as an integer: a double does not hold 64 bits. Needs: both have one size. Returns false if the value has
+ * decreased. Values of 4 bytes may wrap, so an increase by half their range or more counts as a decrease. */
 static bool find_difference(perf_raw current, perf_raw previous, uint64_t *result)
 {
-    *result = current.value - previous.value;
-    if (current.size == 4) {
-        *result = (uint32_t)*result;
-    }
-    return !perf_is_backwards(current, previous);
+    bool wraps = current.size == 4;
+    uint64_t difference = current.value - previous.value;
+
+    *result = wraps ? (uint32_t)difference : difference;
+    return wraps ? *result < UINT64_C(1) << 31 : current.value >= previous.value;
 }
 
 /* Finds the object's time minus the value, a start time, in units of the object's clock. Returns the reason if that is no time: it is not

@@ -79,14 +79,6 @@ typedef struct perf_result {
 perf_result perf_calculate(const perf_counter_type *type, const perf_point *current, const perf_point *previous,
                            perf_no_result why_no_previous);
 
-/* True if the value has decreased. Values of 4 bytes may wrap, so an increase by half their range or more counts as a decrease. */
-static inline bool perf_is_backwards(perf_raw current, perf_raw previous)
-{
-    bool wraps = current.size == 4 && previous.size == 4;
-
-    return wraps ? (uint32_t)(current.value - previous.value) >= UINT32_C(1) << 31 : current.value < previous.value;
-}
-
 /* True if the counter, or its base, was reset. */
 static inline bool perf_is_reset(perf_no_result none)
 {

@@ -6,6 +6,10 @@
 
 #include "perf/counter-types.h"
 
+#include "perf/bytes.h"
+
+#include <stdlib.h>
+
 #define FORMULA_ROW(formula, factor, denominator, flags, text) {text, factor, denominator, flags},
 
 const perf_formula_info perf_formulas[PERF_NUM_FORMULAS] = {PERF_FORMULAS(FORMULA_ROW)};
@@ -20,14 +24,7 @@ const perf_counter_type perf_counter_types[PERF_NUM_COUNTER_TYPES] = {PERF_COUNT
 
 const perf_counter_type *perf_counter_type_find(uint32_t value)
 {
-    const perf_counter_type *low = perf_counter_types;
-
-    for (size_t left = PERF_NUM_COUNTER_TYPES; left > 1;) {
-        size_t half = left / 2;
-        low += low[half].value <= value ? half : 0;
-        left -= half;
-    }
-    return low->value == value ? low : NULL;
+    return bsearch(&value, perf_counter_types, PERF_NUM_COUNTER_TYPES, sizeof *perf_counter_types, perf_compare_u32);
 }
 
 #define NAME_ROW(value, name, meaning) [value] = name,

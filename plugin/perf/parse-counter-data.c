@@ -5,13 +5,12 @@
  */
 #include "perf/table-read.h"
 
-#define PLAIN_SIZE 16       /* bytes of a PERF_COUNTER_DATA with a number */
-#define PLAIN_BLOCK_SIZE 32 /* bytes of a block with one */
+#define PLAIN_BLOCK_SIZE 32 /* bytes of a block with one plain value */
 
 /* Returns less than 8 for a plain value, whose dwSize is 16 and dwDataSize is 1 to 8. */
 static inline uint64_t get_plain_code(const uint8_t *value)
 {
-    return perf_le64(value) - (((uint64_t)PLAIN_SIZE << 32) + 1);
+    return perf_le64(value) - (((uint64_t)PERF_PLAIN_SIZE << 32) + 1);
 }
 
 /* Returns true if all of `count` values are plain. */
@@ -19,11 +18,7 @@ static inline bool are_plain(const uint8_t *values, uint32_t count)
 {
     uint64_t codes = 0;
 
-    for (; count >= 4; count -= 4, values += 4 * PLAIN_SIZE) {
-        codes |= get_plain_code(values) | get_plain_code(values + PLAIN_SIZE) |
-                 get_plain_code(values + 2 * PLAIN_SIZE) | get_plain_code(values + 3 * PLAIN_SIZE);
-    }
-    for (; count > 0; count--, values += PLAIN_SIZE) {
+    for (; count > 0; count--, values += PERF_PLAIN_SIZE) {
         codes |= get_plain_code(values);
     }
     return codes < 8;
@@ -83,7 +78,7 @@ static uint32_t read_columns(perf_table *t, perf_group *g, uint32_t at, bool rou
 /* Reads `count` rows with their values, up to `end`. Needs: `at` is behind the number of instances. Returns where they end, 0: one does not fit. */
 static uint32_t read_rows(perf_table *t, perf_group *g, uint32_t at, uint32_t end, uint32_t count)
 {
-    const uint64_t plain_size = (uint64_t)PLAIN_SIZE * g->columns;
+    const uint64_t plain_size = (uint64_t)PERF_PLAIN_SIZE * g->columns;
     const uint32_t count_field = at - 4, columns = g->columns; /* the field: of instances */
 
     for (uint32_t i = 0; i < count && at > 0; i++) {

@@ -13,6 +13,7 @@
 #define PERF_MULTI_INSTANCES_SIZE 8
 #define PERF_INSTANCE_HEADER_SIZE 8
 #define PERF_COUNTER_DATA_SIZE 8
+#define PERF_PLAIN_SIZE 16 /* PERF_COUNTER_DATA with a number */
 
 /* PERF_COUNTER_HEADER.dwType ([MS-PCQ] 2.2.4.8): value, name in the Windows SDK's header. */
 #define PERF_BLOCK_TYPES(X) \

@@ -29,26 +29,22 @@ double perf_summary_mean(const perf_summary *summary)
     return summary->count > 0 ? (summary->sum + summary->lost) / (double)summary->count : 0;
 }
 
-/* Removes the oldest number. Needs: PERF_SPREAD_NEWEST are there. */
-static void forget_oldest(perf_spread *spread)
+void perf_spread_add(perf_spread *spread, double value)
 {
     uint32_t at = 0;
 
-    while (spread->values[at].number != spread->count - PERF_SPREAD_NEWEST) {
-        at++;
+    if (spread->num_values < PERF_SPREAD_NEWEST) {
+        at = spread->num_values++;
+    } else {
+        while (spread->values[at].number != spread->count - PERF_SPREAD_NEWEST) {
+            at++;
+        }
     }
-    spread->num_values--;
-    memmove(spread->values + at, spread->values + at + 1, (spread->num_values - at) * sizeof spread->values[0]);
-}
-
-void perf_spread_add(perf_spread *spread, double value)
-{
-    if (spread->num_values == PERF_SPREAD_NEWEST) {
-        forget_oldest(spread);
-    }
-    uint32_t at = spread->num_values++;
     for (; at > 0 && spread->values[at - 1].value > value; at--) {
         spread->values[at] = spread->values[at - 1];
+    }
+    for (; at + 1 < spread->num_values && spread->values[at + 1].value < value; at++) {
+        spread->values[at] = spread->values[at + 1];
     }
     spread->values[at].value = value;
     spread->values[at].number = spread->count++;

@@ -25,14 +25,12 @@ typedef struct {
 
 /* Each part is NULL until somebody asks for it. */
 struct perf_group_index {
-    perf_group_index *next; /* of the table */
     unsigned scans;
     uint32_t scanned_row; /* `scanned` are the rows of its name; PERF_NO_ID: none */
     named_rows scanned;
     perf_index columns; /* by id, and whether it is a base */
-    perf_index
-        rows; /* by the digest of the name; those that are not the first of their name by digest and ordinal, too */
-    bool repeats_names; /* some rows are not */
+    perf_index rows;    /* by the digest of the name; from the second of a name on, by digest and ordinal */
+    bool repeats_names; /* a name has a second row */
     row_name *names;
     perf_index row_ids; /* by the digest of the name and the value of `id_column` */
     uint32_t id_column; /* column of an id that proves the instance */
@@ -67,13 +65,15 @@ static void *allocate_index(perf_table *t, size_t count, size_t size)
 /* Frees all indexes. Needs: the table is begun or freed next, since pointers to them stay. */
 static void free_indexes(perf_table *t)
 {
-    for (perf_group_index *lookup = t->indexes, *next; lookup; lookup = next) {
-        next = lookup->next;
-        free(lookup->columns.slots);
-        free(lookup->rows.slots);
-        free(lookup->names);
-        free(lookup->row_ids.slots);
-        free(lookup);
+    for (uint32_t i = 0; i < t->num_groups; i++) {
+        perf_group_index *lookup = t->groups[i].index;
+        if (lookup) {
+            free(lookup->columns.slots);
+            free(lookup->rows.slots);
+            free(lookup->names);
+            free(lookup->row_ids.slots);
+            free(lookup);
+        }
     }
     free(t->by_key.slots);
 }
@@ -106,16 +106,16 @@ void perf_table_free(perf_table *t)
     free(t->faults);
 }
 
-uint32_t perf_table_find_cell(const perf_table *t, const perf_group *g, uint32_t row, uint32_t column, uint32_t *size)
+uint32_t perf_table_cell(const perf_table *t, const perf_group *g, uint32_t row, uint32_t column, uint32_t *size)
 {
     const perf_row *r = perf_table_row(t, g, row);
-    const perf_column *c = perf_table_column(t, g, column);
 
     if (!t->is_block) {
-        uint32_t at = t->cells[r->cell_list - 1 + column];
+        uint32_t at = r->cell_list == 0 ? r->cells + PERF_PLAIN_SIZE * column : t->cells[r->cell_list - 1 + column];
         *size = at > 0 ? perf_le32(t->data + at) : 0;
         return at > 0 ? at + PERF_COUNTER_DATA_SIZE : 0;
     }
+    const perf_column *c = perf_table_column(t, g, column);
     bool fits = r->cells > 0 && c->value_offset >= PERF_COUNTER_BLOCK_SIZE && c->value_offset <= r->block_size &&
                 c->value_size <= r->block_size - c->value_offset;
     *size = fits ? c->value_size : 0;
@@ -135,8 +135,6 @@ static perf_group_index *get_index(perf_table *t, perf_group *g)
     if (g->index == NULL) {
         g->index = allocate_index(t, 1, sizeof *g->index);
         g->index->scanned_row = PERF_NO_ID;
-        g->index->next = t->indexes;
-        t->indexes = g->index;
     }
     return g->index;
 }
@@ -148,26 +146,16 @@ void perf_table_set_secret(const uint64_t secret[2])
     memcpy(key_secret, secret, sizeof key_secret);
 }
 
-/* Returns the two halves of the 128-bit product, combined by xor: the step of a keyed hash. */
-static uint64_t fold_product(uint64_t a, uint64_t b)
+/* Returns a keyed hash of two numbers: the two halves of their 128-bit product, combined by xor. */
+static uint64_t mix_keys(uint64_t a, uint64_t b)
 {
-#ifdef __SIZEOF_INT128__
-    __extension__ typedef unsigned __int128 wide;
-    wide product = (wide)a * b;
-
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-#else
+    a ^= key_secret[0];
+    b ^= key_secret[1];
     uint64_t low = (a & UINT32_MAX) * (b & UINT32_MAX), high = (a >> 32) * (b >> 32);
     uint64_t middle = (a >> 32) * (b & UINT32_MAX) + (low >> 32), other = (a & UINT32_MAX) * (b >> 32);
 
     other += middle & UINT32_MAX;
     return (other << 32 | (low & UINT32_MAX)) ^ (high + (middle >> 32) + (other >> 32));
-#endif
-}
-
-static uint64_t mix_keys(uint64_t a, uint64_t b)
-{
-    return fold_product(a ^ key_secret[0], b ^ key_secret[1]);
 }
 
 /* Makes an empty hash table with at least two slots for each of `keys` keys. */
@@ -471,9 +459,6 @@ uint32_t perf_table_count_rows(perf_table *t, perf_group *g, const uint8_t *name
 
 /* --- The same instance in two samples ---------------------------------------------------------------------------- */
 
-/* Title indexes of id counters, the same on every Windows. Threads have ID Process, too, so ID Thread is tried first. */
-enum { TITLE_ID_PROCESS = 784, TITLE_ID_THREAD = 804 };
-
 /* Columns, one in each of two groups, of the id that proves which instance a row is. */
 typedef struct {
     uint32_t here, there; /* PERF_NO_ID: there is none */
@@ -483,8 +468,8 @@ typedef struct {
 static proving_columns find_proving_columns(perf_table *here, perf_group *g, perf_table *there, perf_group *other,
                                             perf_id_proofs proofs)
 {
-    static const uint32_t titles[][2] = {{PERF_PROVES_THREAD, TITLE_ID_THREAD},
-                                         {PERF_PROVES_PROCESS, TITLE_ID_PROCESS}};
+    static const uint32_t titles[][2] = {{PERF_PROVES_THREAD, PERF_TITLE_ID_THREAD}, /* threads have ID Process, too */
+                                         {PERF_PROVES_PROCESS, PERF_TITLE_ID_PROCESS}};
 
     for (unsigned i = 0; i < 2; i++) {
         bool is_asked = (proofs & titles[i][0]) != 0;

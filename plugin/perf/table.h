@@ -120,7 +120,6 @@ typedef struct {
     uint32_t failed;                /* blocks with an error in place of values */
     uint32_t system_name;           /* offset of SystemName, 0: there is none; PERF_DATA_BLOCK alone */
     uint32_t system_name_size;      /* bytes without terminator */
-    perf_group_index *indexes;      /* of all groups, NULL: nobody asked */
     size_t array_bytes;             /* memory of the arrays */
     size_t index_bytes;             /* memory of all indexes */
     uint32_t room[PERF_NUM_ARRAYS]; /* elements that the arrays have room for */
@@ -201,22 +200,9 @@ static inline bool perf_column_is_base(const perf_column *column)
 /* Returns the offset of the row's name. `size`: bytes without a terminator, 0: it has no name. */
 uint32_t perf_table_name(const perf_table *table, const perf_group *group, uint32_t row, uint32_t *size);
 
-/* Returns the offset of a value that stands in a counter block or a list of cells, 0: none. `size`: its bytes. For perf_table_cell() alone. */
-uint32_t perf_table_find_cell(const perf_table *table, const perf_group *group, uint32_t row, uint32_t column,
-                              uint32_t *size);
-
-/* Returns the offset of a cell's value, 0: the cell has none. `size`: its bytes. Inline, since each value of a sample asks twice. */
-static inline uint32_t perf_table_cell(const perf_table *t, const perf_group *g, uint32_t row, uint32_t column,
-                                       uint32_t *size)
-{
-    const perf_row *r = perf_table_row(t, g, row);
-
-    if (t->is_block || r->cell_list != 0) {
-        return perf_table_find_cell(t, g, row, column, size);
-    }
-    *size = perf_le32(t->data + r->cells + 16 * column);
-    return r->cells + 16 * column + PERF_COUNTER_DATA_SIZE;
-}
+/* Returns the offset of a cell's value, 0: the cell has none. `size`: its bytes. */
+uint32_t perf_table_cell(const perf_table *table, const perf_group *group, uint32_t row, uint32_t column,
+                         uint32_t *size);
 
 /* Returns the number of `size` bytes at an offset; one of other than 4 or 8 bytes has size 0. */
 static inline perf_raw perf_table_number_at(const perf_table *t, uint32_t offset, uint32_t size)
@@ -266,12 +252,11 @@ bool perf_table_repeats_names(perf_table *table, perf_group *group);
 uint32_t perf_table_count_rows(perf_table *table, perf_group *group, const uint8_t *name, uint32_t size,
                                uint32_t *first);
 
-/* Counters whose value proves which instance a row is; none in PerflibV2. */
-typedef enum {
-    PERF_PROVES_NOTHING = 0,
-    PERF_PROVES_PROCESS = 1, /* title index 784 is "ID Process" on this server */
-    PERF_PROVES_THREAD = 2,  /* title index 804 is "ID Thread" */
-} perf_id_proofs;
+/* Title indexes of counters whose value proves which instance a row is, the same on every Windows; none in PerflibV2. */
+enum { PERF_TITLE_ID_PROCESS = 784, PERF_TITLE_ID_THREAD = 804 };
+
+/* True titles among them, "ID Process" and "ID Thread" on this server. */
+typedef enum { PERF_PROVES_NOTHING = 0, PERF_PROVES_PROCESS = 1, PERF_PROVES_THREAD = 2 } perf_id_proofs;
 
 typedef enum {
     PERF_MATCH_NONE,      /* the instance is not in the other group */
