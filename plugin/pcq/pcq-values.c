@@ -185,7 +185,7 @@ static perf_raw find_number_in_block(value_stream *stream, const value_location 
 
 /* Bytes of an instance without its values, or of a name. One that has more is looked for in no other block (pdh.h: PDH_MAX_INSTANCE_NAME is 1,024
  * characters), since that takes time by its length for each value. */
-#define MOST_NAME_BYTES 2048
+#define MOST_NAME_BYTES 4096
 
 /* Returns the number of a counter for the instance of `at`, from the first block that has it: of that counter or of all counters, for the
  * same instances, that instance alone, or all. Size 0: there is none. */
