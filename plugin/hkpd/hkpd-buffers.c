@@ -32,7 +32,8 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
 #define READ_BOOL cursor_read_u32
 #define READ_SIGNED cursor_read_u32
 #define READ_INDEX read_index
-#define READ_TITLE(cursor, hf) (name = add_known_title(view, cursor, hf, title_index), 0)
+#define READ_TITLE(cursor, hf) \
+    (name = value_tree_add_name(cursor, hf, view->stream->response.server, metadata_title_key(title_index)), 0)
 #define READ_PADDED_SYSTEMTIME(cursor, hf) (cursor_read_systemtime(cursor, hf), cursor_skip(cursor, 4), 0)
 
 /* PERF_DATA_BLOCK, behind its signature */
@@ -96,14 +97,6 @@ static int hf_data_block, hf_system_name, hf_object, hf_definition, hf_instance,
 
 static int ett_data_block = -1, ett_object = -1, ett_definition = -1, ett_instance = -1, ett_title = -1,
            ett_counter_block = -1, ett_counter_data = -1;
-
-/* Adds the title that the server, or a list of names, has for an index. Returns it for labels; NULL: not known, or nothing is shown. */
-static const char *add_known_title(const value_tree *view, buffer_cursor *cursor, int hf, uint32_t title_index)
-{
-    const counter_response *response = &view->stream->response;
-
-    return value_tree_add_name(cursor, hf, response->server, metadata_title_key(title_index));
-}
 
 /* Reads a title index, and passes over the pointer of 4 bytes behind it, which means nothing on the wire. */
 static uint32_t read_index(buffer_cursor *cursor, int hf)

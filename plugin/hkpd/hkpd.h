@@ -52,7 +52,9 @@ extern const value_tree_ops hkpd_tree_ops;
 
 /* --- winreg-hook.c: a copy of winreg's table of operations, with some entries replaced, takes the table's place --- */
 
-/* BaseRegEnumValue and BaseRegQueryValue ([MS-RRP] 3.1.5.11, 3.1.5.17) */
+/* OpenPerformanceData, BaseRegCloseKey, BaseRegEnumValue and BaseRegQueryValue ([MS-RRP] 3.1.5.3, .5, .11, .17) */
+#define WINREG_OPEN_HKPD 3
+#define WINREG_CLOSE_KEY 5
 #define WINREG_ENUM_VALUE 10
 #define WINREG_QUERY_VALUE 17
 

@@ -28,7 +28,6 @@ typedef enum { QUESTION_OTHER, QUESTION_INDEXES, QUESTION_OBJECTS, QUESTION_NAME
 
 typedef struct {
     const char *name; /* as it was sent; NULL: it was not read */
-    const char *text; /* the name without spaces at its ends, in small letters; NULL as well */
     question_kind kind;
     uint32_t language; /* of titles, an LCID; 0: the name says none */
 } hkpd_question;
@@ -44,8 +43,7 @@ typedef struct {
     rpc_call rpc;
     uint8_t handle[PERF_HANDLE_SIZE]; /* as the request sent it; zeros: it was not read */
     hkpd_question question;
-    uint32_t room;         /* bytes of the client's buffer (lpcbData), 0 without a buffer */
-    wmem_array_t *objects; /* call_tap_object: asked for by index, and absent or there again; NULL: none */
+    uint32_t room; /* bytes of the client's buffer (lpcbData), 0 without a buffer */
 } hkpd_call;
 
 /* Parameters of QueryValue and EnumValue behind the name, in either direction. */
@@ -66,7 +64,6 @@ typedef struct {
     answer_kind kind;                 /* of a response with a value */
     value_parameters value;           /* as far as they were read */
     uint8_t opened[PERF_HANDLE_SIZE]; /* the handle of a response */
-    bool opens;                       /* it opens HKEY_PERFORMANCE_DATA */
     proto_tree *node;                 /* our part of the tree, and its item; NULL before the first item */
     bool shown_here;                  /* the stock function is not called */
 } hkpd_pdu;
@@ -77,9 +74,9 @@ typedef struct {
  * behind the number and its spaces. */
 static bool read_title_index(const char **indexes, uint32_t *title)
 {
-    const char *end = *indexes;
+    const char *begin = *indexes + strspn(*indexes, " "), *end = begin;
 
-    if (!g_ascii_isdigit(**indexes) || !ws_strtou32(*indexes, &end, title)) {
+    if (!g_ascii_isdigit(*begin) || !ws_strtou32(begin, &end, title)) {
         return false;
     }
     *indexes = end + strspn(end, " ");
@@ -95,14 +92,13 @@ static hkpd_question parse_value_name(wmem_allocator_t *pool, const char *name)
         question_kind kind;
     } words[] = {{"global", QUESTION_OBJECTS}, {"costly", QUESTION_OBJECTS}, {"metadata", QUESTION_OBJECTS},
                  {"counter", QUESTION_NAMES},  {"help", QUESTION_HELP},      {"explain", QUESTION_HELP}};
+    hkpd_question question = {.name = wmem_strdup(pool, name)};
     char *text = g_strstrip(g_ascii_strdown(name, -1));
-    hkpd_question question = {.name = wmem_strdup(pool, name), .text = wmem_strdup(pool, text)};
-    const char *indexes = question.text, *language = strchr(indexes, ' ');
+    const char *indexes = text, *language = strchr(text, ' ');
     uint32_t title;
 
-    g_free(text);
     for (unsigned i = 0; i < array_length(words); i++) {
-        question.kind = g_str_has_prefix(question.text, words[i].word) ? words[i].kind : question.kind;
+        question.kind = g_str_has_prefix(text, words[i].word) ? words[i].kind : question.kind;
     }
     if (question.kind >= QUESTION_NAMES && language && !ws_hexstrtou32(language + 1, NULL, &question.language)) {
         question.language = 0;
@@ -110,6 +106,7 @@ static hkpd_question parse_value_name(wmem_allocator_t *pool, const char *name)
     while (read_title_index(&indexes, &title)) {
         question.kind = *indexes == '\0' ? QUESTION_INDEXES : QUESTION_OTHER;
     }
+    g_free(text);
     return question;
 }
 
@@ -146,13 +143,6 @@ static void read_request_handle(void *pdu)
 
     ndr_context_handle(&p->pdu.cursor, proto_registrar_get_id_byname("winreg.handle"), call->handle);
     rpc_pdu_find_handle(&p->pdu, PERF_HANDLE_HKPD, call->handle);
-}
-
-/* Reads parameters that the stock function shows, or that decide whether it does. Findings about them are reported from then on. */
-static void read_silently(hkpd_pdu *p, void (*read)(void *pdu))
-{
-    rpc_pdu_read(&p->pdu, read, p);
-    p->pdu.report.pinfo = p->pdu.pinfo;
 }
 
 /* Reads parameters once more, into the tree: the PDU is shown here. */
@@ -222,10 +212,10 @@ static const char *read_name(hkpd_pdu *p)
     return name;
 }
 
-/* Reads a pointer, called `what` in the tree, and its number, shown as `hf`. Returns 0 for a null pointer. */
-static uint32_t read_pointed_u32(hkpd_pdu *p, const char *what, int hf)
+/* Reads a pointer, called `what` in the tree, and its number, shown as winreg's `field`. Returns 0 for a null pointer. */
+static uint32_t read_pointed_u32(hkpd_pdu *p, const char *what, const char *field)
 {
-    return ndr_pointer(&p->pdu.cursor, what) ? ndr_u32(&p->pdu.cursor, hf) : 0;
+    return ndr_pointer(&p->pdu.cursor, what) ? ndr_u32(&p->pdu.cursor, proto_registrar_get_id_byname(field)) : 0;
 }
 
 /* Reads type, data and sizes. A client's buffer is shown as one item. Reports a response's length that is not the data's. Changes: `value`. */
@@ -236,7 +226,7 @@ static void read_parameters(hkpd_pdu *p)
     ndr_array array;
 
     *value = (value_parameters){.tvb = NULL};
-    read_pointed_u32(p, "type", proto_registrar_get_id_byname("winreg.winreg_QueryValue.type"));
+    read_pointed_u32(p, "type", "winreg.winreg_QueryValue.type");
     if (ndr_pointer(cursor, "data")) {
         ndr_array_begin(cursor, true, "Data", &array);
         value->tvb = ndr_elements(cursor, &array, 1);
@@ -246,9 +236,8 @@ static void read_parameters(hkpd_pdu *p)
     if (value->data_size > 0 && p->pdu.is_request) {
         proto_tree_add_item(cursor->tree, hf_sent_data, value->tvb, 0, -1, ENC_NA);
     }
-    value->size = read_pointed_u32(p, "size", proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_size"));
-    uint32_t length =
-        read_pointed_u32(p, "length", proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_length"));
+    value->size = read_pointed_u32(p, "size", "winreg.winreg_QueryValue.data_size");
+    uint32_t length = read_pointed_u32(p, "length", "winreg.winreg_QueryValue.data_length");
     if (!p->pdu.is_request && length != value->data_size) {
         expert_report_add(&p->pdu.report, cursor->item, EI_LENGTH, "*lpcbLen is %u, but %u bytes of data are there",
                           length, value->data_size);
@@ -284,7 +273,6 @@ static void read_handle_and_status(void *pdu)
 /* Dissects the response of OpenPerformanceData, [MS-RRP] 3.1.5.3. Changes: a success begins a handle, on the first pass. */
 static void open_key_response(hkpd_pdu *p)
 {
-    read_silently(p, read_handle_and_status);
     if (rpc_pdu_may_learn(&p->pdu) && p->pdu.tapped.status == STATUS_SUCCESS && !handle_is_null(p->opened)) {
         p->pdu.call->answering = handle_open(PERF_HANDLE_HKPD, p->pdu.server, p->opened, p->pdu.pinfo->num, NULL);
     }
@@ -292,16 +280,9 @@ static void open_key_response(hkpd_pdu *p)
     report_failed(p);
 }
 
-/* Dissect the PDUs of BaseRegCloseKey, [MS-RRP] 3.1.5.5. */
-static void close_key_request(hkpd_pdu *p)
-{
-    read_silently(p, read_request_handle);
-    show_performance_key(p);
-}
-
+/* Dissects the response of BaseRegCloseKey, [MS-RRP] 3.1.5.5. */
 static void close_key_response(hkpd_pdu *p)
 {
-    read_silently(p, read_handle_and_status);
     rpc_pdu_close_handle(&p->pdu);
     show_performance_key(p);
 }
@@ -312,7 +293,7 @@ static void close_key_response(hkpd_pdu *p)
 static void show_question(hkpd_pdu *p)
 {
     const hkpd_question *question = &p->question;
-    const char *indexes = question->text;
+    const char *indexes = question->name;
     uint32_t title;
 
     show_node(p);
@@ -356,7 +337,6 @@ static void read_question(void *pdu)
  * Wireshark 4.0 and 4.4 looks for the name in a wrong place: so QueryValue of performance data is shown here. */
 static void value_request(hkpd_pdu *p)
 {
-    read_silently(p, read_question);
     bool is_ours = rpc_pdu_get_handle(&p->pdu) != NULL;
     if (is_ours) {
         show_question(p);
@@ -463,41 +443,33 @@ static void describe_other(hkpd_pdu *p)
 
 /* --- Performance data ------------------------------------------------------------------------------------------ */
 
-/* Finds the objects that were asked for by index and are absent in a well-formed response, or there again since the sample before. Changes: the
- * call keeps them for every look. */
-static void find_absent_objects(hkpd_pdu *p, const state_sample *sample)
+/* Finds the objects that were asked for by index and are absent in a well-formed sample, or there again since the sample before. Reports what is
+ * new, and hands all to the listeners. */
+static void report_objects(hkpd_pdu *p)
 {
-    perf_table *before =
-        sample->previous ? sample_get_table(sample->previous, /* is_current */ false, p->pdu.pool) : NULL;
-    wmem_array_t *objects = wmem_array_new(wmem_file_scope(), sizeof(call_tap_object));
-    const char *indexes = p->question.text;
+    call_tap_data *tapped = &p->pdu.tapped;
+    state_sample *previous = p->pdu.answer.sample->previous;
+    perf_table *table = p->pdu.answer.table;
+    perf_table *before = previous ? sample_get_table(previous, /* is_current */ false, p->pdu.pool) : NULL;
+    wmem_array_t *objects = wmem_array_new(p->pdu.pool, sizeof(call_tap_object));
+    const char *indexes = p->question.name;
     call_tap_object object;
 
-    while (read_title_index(&indexes, &object.title)) {
+    while (table->is_sound && p->question.kind == QUESTION_INDEXES && read_title_index(&indexes, &object.title)) {
         bool was_there = before == NULL || !before->is_sound || perf_table_count_objects(before, object.title) > 0;
-        object.is_there = perf_table_count_objects(sample->table, object.title) > 0;
+        object.is_there = perf_table_count_objects(table, object.title) > 0;
         object.is_news = object.is_there != was_there;
         if (!object.is_there || object.is_news) {
             wmem_array_append_one(objects, object);
         }
-    }
-    p->call->objects = objects;
-}
-
-/* Reports objects that are missing since the sample before, or there again, and hands all missing ones to the listeners. */
-static void report_objects(hkpd_pdu *p)
-{
-    call_tap_data *tapped = &p->pdu.tapped;
-
-    tapped->objects = wmem_array_get_raw(p->call->objects);
-    tapped->num_objects = wmem_array_get_count(p->call->objects);
-    for (unsigned i = 0; i < tapped->num_objects; i++) {
-        if (tapped->objects[i].is_news) {
+        if (object.is_news) {
             expert_report_add(&p->pdu.report, p->node, EI_NOT_DELIVERED, "%s: %s",
-                              tapped->objects[i].is_there ? "Delivered again" : "Not delivered",
-                              call_tap_object_name(p->pdu.pool, p->pdu.server, tapped->objects[i].title));
+                              object.is_there ? "Delivered again" : "Not delivered",
+                              call_tap_object_name(p->pdu.pool, p->pdu.server, object.title));
         }
     }
+    tapped->objects = wmem_array_get_raw(objects);
+    tapped->num_objects = wmem_array_get_count(objects);
 }
 
 /* Learns the types of the counters of sound objects, but not of counters that an object has twice. */
@@ -517,7 +489,7 @@ static void learn_definitions(hkpd_pdu *p, const state_sample *sample)
     }
 }
 
-/* Learns from a new sample: types, and which objects are absent. */
+/* Learns types from a new sample. */
 static void hkpd_learn_sample(hkpd_pdu *p, const state_sample *sample)
 {
     const perf_table *table = sample->table;
@@ -525,9 +497,6 @@ static void hkpd_learn_sample(hkpd_pdu *p, const state_sample *sample)
     /* Samba's TotalByteLength leaves the header out */
     p->pdu.server->is_no_windows |= perf_table_u32(table, 20) == table->size - perf_table_u32(table, 24);
     learn_definitions(p, sample);
-    if (table->is_sound && p->question.kind == QUESTION_INDEXES) {
-        find_absent_objects(p, sample);
-    }
 }
 
 /* Learns the computer's name for its address and, as paths and tables have it, for the handle: the first name stays, and another one is
@@ -558,7 +527,7 @@ static void read_block_answer(hkpd_pdu *p)
     counter_response *response = &p->pdu.answer;
     bool is_success = p->pdu.tapped.status == STATUS_SUCCESS;
 
-    const char *question = p->question.text ? p->question.text : "";
+    const char *question = p->question.name ? p->question.name : "";
     tvbuff_t *tvb = tree_own_source(p->pdu.pinfo, p->value.tvb, "Performance data");
     const state_sample *sample =
         rpc_pdu_read_response(&p->pdu, &hkpd_value_ops, rpc_pdu_get_handle(&p->pdu), question, tvb);
@@ -572,7 +541,7 @@ static void read_block_answer(hkpd_pdu *p)
         describe_probe(p);
         return;
     }
-    if (response->sample && p->call->objects) {
+    if (response->sample && response->sample->frame == p->call->rpc.response_frame) { /* else it repeats that */
         report_objects(p);
     }
     rpc_pdu_report_response(&p->pdu, NULL, "object");
@@ -643,10 +612,10 @@ static void set_tap_sizes(hkpd_pdu *p)
     tapped->is_probe = !p->pdu.is_short && (is_more || (is_success && room == 0 && tapped->out_size == 0));
 }
 
-/* Reads a response silently, and shows it here if it brings performance data, else describes it beside what the stock function shows. */
+/* Dissects a response of QueryValue or EnumValue: performance data is shown here; anything else is described beside what the stock
+ * function shows. */
 static void value_response(hkpd_pdu *p)
 {
-    read_silently(p, read_answer);
     p->kind = find_answer_kind(p);
     if (p->kind == ANSWER_BLOCK && p->pdu.first_time && !handle_is_null(p->call->handle)) {
         rpc_pdu_confirm_handle(&p->pdu, PERF_HANDLE_HKPD, p->call->handle);
@@ -674,25 +643,27 @@ static ws_pref_bool pref_decode = true;
 
 /* The operations of winreg that are looked at, by their names in the stock dissector. */
 static const rpc_operation operations[] = {
-    {3, "OpenHKPD", RPC_OPENS},
-    {5, "CloseKey", RPC_CLOSES},
+    {WINREG_OPEN_HKPD, "OpenHKPD", RPC_OPENS},
+    {WINREG_CLOSE_KEY, "CloseKey", RPC_CLOSES},
     {WINREG_ENUM_VALUE, "EnumValue", RPC_USES},
     {WINREG_QUERY_VALUE, "QueryValue", RPC_USES | RPC_RETURNS | RPC_SAMPLES},
     {0, NULL, 0},
 };
 
+/* Functions for a PDU: one reads its parameters silently, as far as they matter here, one dissects it then. */
 typedef struct {
-    void (*request)(hkpd_pdu *p); /* NULL: it says nothing */
-    void (*response)(hkpd_pdu *p);
-    ndr_first response_begin;
-} operation_handler;
+    void (*read)(void *pdu); /* NULL: the PDU says nothing */
+    void (*dissect)(hkpd_pdu *p);
+    ndr_first begin; /* of its stub */
+} pdu_functions;
 
-/* Functions that dissect them, in the same order. */
-static const operation_handler handlers[] = {
-    {NULL, open_key_response, NDR_FIRST_HANDLE},
-    {close_key_request, close_key_response, NDR_FIRST_HANDLE},
-    {value_request, value_response, NDR_FIRST_VALUE},
-    {value_request, value_response, NDR_FIRST_VALUE},
+/* Functions for request and response of these operations, in the same order. */
+static const pdu_functions functions_of[][2] = {
+    {{NULL, NULL, NDR_FIRST_STRING}, {read_handle_and_status, open_key_response, NDR_FIRST_HANDLE}},
+    {{read_request_handle, show_performance_key, NDR_FIRST_HANDLE},
+     {read_handle_and_status, close_key_response, NDR_FIRST_HANDLE}},
+    {{read_question, value_request, NDR_FIRST_HANDLE}, {read_answer, value_response, NDR_FIRST_VALUE}},
+    {{read_question, value_request, NDR_FIRST_HANDLE}, {read_answer, value_response, NDR_FIRST_VALUE}},
 };
 
 static bool is_active(void)
@@ -707,15 +678,16 @@ static void hkpd_tap_pdu(hkpd_pdu *p)
     call_tap_data *tapped = &p->pdu.tapped;
     state_handle *handle = rpc_pdu_get_handle(&p->pdu);
     question_kind kind = p->question.kind;
+    bool opens = p->pdu.opnum == WINREG_OPEN_HKPD;
 
-    if (p->opens || handle) {
+    if (opens || handle) {
         p->pdu.call->operation = tapped->operation;
     }
-    if (handle == NULL && !tapped->has_failed && !(p->pdu.is_request && p->opens)) {
+    if (handle == NULL && !tapped->has_failed && !(p->pdu.is_request && opens)) {
         return;
     }
-    if (p->call->question.text) {
-        rpc_pdu_add_timing(&p->pdu, handle, p->call->question.text);
+    if (p->call->question.name) {
+        rpc_pdu_add_timing(&p->pdu, handle, p->call->question.name);
     }
     if (!call_tap_is_wanted()) {
         return;
@@ -744,24 +716,23 @@ static int hkpd_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto
     if (!is_active() || rpc_is_connectionless(di)) {
         return winreg_stock(tvb, offset, pinfo, tree, di, drep);
     }
-    const operation_handler *handler = &handlers[operation - operations];
     memset(&p, 0, sizeof p);
     rpc_pdu_begin(&p.pdu, &fields, operation->name, tvb, offset, pinfo, tree, di, drep);
-    p.opens = operation->flags & RPC_OPENS;
     p.call = (hkpd_call *)p.pdu.call;
     p.question = p.call->question;
+    const pdu_functions *functions = &functions_of[operation - operations][p.pdu.is_request ? 0 : 1];
     /* the stock function would show a garbled response as if it were true */
-    if (!p.pdu.is_request && rpc_pdu_get_handle(&p.pdu) && rpc_pdu_report_garbled(&p.pdu, handler->response_begin)) {
+    if (!p.pdu.is_request && rpc_pdu_get_handle(&p.pdu) && rpc_pdu_report_garbled(&p.pdu, functions->begin)) {
         call_tap_queue(pinfo, &(call_tap_data){.unread = UNREAD_GARBLED});
         return rpc_pdu_end(&p.pdu, NULL);
     }
     rpc_pdu_read_stub(&p.pdu, /* is_aloud */ false);
     TRY
     {
-        if (!p.pdu.is_request) {
-            handler->response(&p);
-        } else if (handler->request) {
-            handler->request(&p);
+        if (functions->read) {
+            rpc_pdu_read(&p.pdu, functions->read, &p);
+            p.pdu.report.pinfo = pinfo; /* findings are reported from here on */
+            functions->dissect(&p);
         }
         length = end_pdu(&p);
     }
