@@ -238,22 +238,6 @@ static void read_lines(const char *path, char *text, size_t size)
 
 static const char *const *preference; /* path of the file; "": the default one */
 
-static void read_file(const char *path)
-{
-    GError *error = NULL;
-    char *text;
-    size_t size;
-
-    if (g_file_get_contents(path, &text, &size, &error)) {
-        size_t mark = g_str_has_prefix(text, "\xEF\xBB\xBF") ? 3 : 0; /* byte order, as editors of Windows write it */
-        read_lines(path, text + mark, size - mark);
-        g_free(text);
-    } else {
-        report_failure("pcq: names file %s: %s", path, error->message);
-        g_error_free(error);
-    }
-}
-
 /* Reads the file of the preference, else the default one of the profile or of the personal folder, if there is one. Wireshark calls it before each
  * capture. */
 static void names_file_load(void)
@@ -266,8 +250,16 @@ static void names_file_load(void)
             g_clear_pointer(&path, g_free);
         }
     }
-    if (path) {
-        read_file(path);
+    GError *error = NULL;
+    char *text;
+    size_t size;
+    if (path && g_file_get_contents(path, &text, &size, &error)) {
+        size_t mark = g_str_has_prefix(text, "\xEF\xBB\xBF") ? 3 : 0; /* byte order, as editors of Windows write it */
+        read_lines(path, text + mark, size - mark);
+        g_free(text);
+    } else if (path) {
+        report_failure("pcq: names file %s: %s", path, error->message);
+        g_error_free(error);
     }
     g_free(path);
 }

@@ -7,33 +7,26 @@
 
 #include "perf/bytes.h"
 
-/* Converts bytes of a code page to UTF-8. Returns the text, to be freed, and in `taken` the bytes that it is of: fewer than `size` if a character
- * is incomplete. Returns NULL and 0 if iconv does not know the code page, or if any byte is no character. */
-static char *convert_code_page(const uint8_t *bytes, uint32_t size, uint32_t code_page, size_t *taken)
-{
-    char name[16];
-
-    snprintf(name, sizeof name, "CP%u", code_page);
-    char *text = g_convert((const char *)bytes, (gssize)size, "UTF-8",
-                           code_page == TEXT_CODE_PAGE_ASCII  ? "ASCII"
-                           : code_page == TEXT_CODE_PAGE_UTF8 ? "UTF-8"
-                                                              : name,
-                           taken, NULL, NULL);
-    *taken = text ? *taken : 0;
-    return text;
-}
-
-/* Converts bytes of a code page. If iconv cannot, bytes of ASCII stay and others become "\x8f". `bytes`: NULL if `size` is 0. */
+/* Converts bytes of a code page. What iconv cannot convert (all, if any byte is no character or the code page is unknown; else a last character
+ * that is incomplete) stays if it is ASCII, else becomes "\x8f". `bytes`: NULL if `size` is 0. */
 static const char *format_bytes(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size, uint32_t code_page)
 {
+    char name[16], *begin = NULL;
     size_t taken = 0;
-    char *begin = size > 0 ? convert_code_page(bytes, size, code_page, &taken) : NULL;
-    wmem_strbuf_t *text = wmem_strbuf_new(pool, begin);
 
-    g_free(begin);
-    for (size_t i = taken; i < size; i++) {
+    snprintf(name, sizeof name, "CP%u", code_page);
+    if (size > 0) {
+        begin = g_convert((const char *)bytes, (gssize)size, "UTF-8",
+                          code_page == TEXT_CODE_PAGE_ASCII  ? "ASCII"
+                          : code_page == TEXT_CODE_PAGE_UTF8 ? "UTF-8"
+                                                             : name,
+                          &taken, NULL, NULL);
+    }
+    wmem_strbuf_t *text = wmem_strbuf_new(pool, begin);
+    for (size_t i = begin ? taken : 0; i < size; i++) {
         wmem_strbuf_append_printf(text, bytes[i] < 0x80 ? "%c" : "\\x%02x", bytes[i]);
     }
+    g_free(begin);
     return wmem_strbuf_finalize(text);
 }
 
