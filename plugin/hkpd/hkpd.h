@@ -1,6 +1,6 @@
 /* hkpd.h
- * HKEY_PERFORMANCE_DATA: PERF_DATA_BLOCK (winperf.h) as a stream of values, and in the tree; lists of titles; and the hook into Wireshark's
- * winreg dissector, which offers none. packet-hkpd.c has the calls, and keeps the question of each until the file is closed.
+ * HKEY_PERFORMANCE_DATA: PERF_DATA_BLOCK (winperf.h) as a stream of values, and in the tree; and lists of titles. packet-hkpd.c has the
+ * calls, and keeps the question of each until the file is closed.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -49,18 +49,3 @@ void hkpd_buffers_register(int proto);
 
 /* Fields and functions that show a PERF_DATA_BLOCK: for value_tree_show(). */
 extern const value_tree_ops hkpd_tree_ops;
-
-/* --- winreg-hook.c: a copy of winreg's table of operations, with some entries replaced, takes the table's place --- */
-
-/* OpenPerformanceData, BaseRegCloseKey, BaseRegEnumValue and BaseRegQueryValue ([MS-RRP] 3.1.5.3, .5, .11, .17) */
-#define WINREG_OPEN_HKPD 3
-#define WINREG_CLOSE_KEY 5
-#define WINREG_ENUM_VALUE 10
-#define WINREG_QUERY_VALUE 17
-
-/* Puts `dissect` in the place of the stock functions of these operations, which end with one without a name and live as long as the program. Sealed
- * calls are explained while `is_active` returns true. */
-void winreg_hook_install(const rpc_operation *operations, dcerpc_dissect_fnct_t *dissect, bool (*is_active)(void));
-
-/* Calls the stock function that `dissect` replaced for this operation. Returns the offset behind the bytes that it read. */
-int winreg_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);

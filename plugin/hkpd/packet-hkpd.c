@@ -2,12 +2,13 @@
  * HKEY_PERFORMANCE_DATA, the part of the remote registry ([MS-RRP]) that answers with performance counters.
  *
  * Wireshark's winreg dissector shows such a response byte by byte, and has no table for values' data. So four entries of its table of
- * operations are replaced (winreg-hook.c). Each reads the stub silently and then calls the stock function, which shows all other
+ * operations are replaced. Each reads the stub silently and then calls the stock function, which shows all other
  * traffic. Shown here instead are requests for values on handles of performance data, and responses whose value has such a name and is
  * a PERF_DATA_BLOCK or a list of titles.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
+#include "dcerpc/transport.h"
 #include "tree/fields.h"
 #include "hkpd/hkpd.h"
 #include "text/value-strings.h"
@@ -67,6 +68,30 @@ typedef struct {
     proto_tree *node;                 /* our part of the tree, and its item; NULL before the first item */
     bool shown_here;                  /* the stock function is not called */
 } hkpd_pdu;
+
+/* --- The stock dissector ------------------------------------------------------------------------------------------ */
+
+/* winreg, 338cd001-2244-31f1-aaaa-900038001003 version 1.0 ([MS-RRP] 1.9) */
+static e_guid_t uuid_winreg = {0x338cd001, 0x2244, 0x31f1, {0xaa, 0xaa, 0x90, 0x00, 0x38, 0x00, 0x10, 0x03}};
+#define WINREG_VERSION 1
+
+/* OpenPerformanceData, BaseRegCloseKey, BaseRegEnumValue and BaseRegQueryValue ([MS-RRP] 3.1.5.3, .5, .11, .17) */
+#define WINREG_OPEN_HKPD 3
+#define WINREG_CLOSE_KEY 5
+#define WINREG_ENUM_VALUE 10
+#define WINREG_QUERY_VALUE 17
+
+static dcerpc_sub_dissector stock[WINREG_QUERY_VALUE + 1]; /* entries that were replaced, by opnum */
+
+/* Calls the stock function for this operation. Returns the offset behind the bytes that it read. */
+static int dissect_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
+                         uint8_t *drep)
+{
+    const dcerpc_sub_dissector *entry = &stock[di->call_data->opnum];
+    dcerpc_dissect_fnct_t *dissect = di->ptype == PDU_REQ ? entry->dissect_rqst : entry->dissect_resp;
+
+    return dissect ? dissect(tvb, offset, pinfo, tree, di, drep) : offset;
+}
 
 /* --- Names of values ---------------------------------------------------------------------------------------------- */
 
@@ -132,7 +157,7 @@ static int end_pdu(hkpd_pdu *p)
     /* it would call a size probe an error */
     col_set_writable(pdu->pinfo->cinfo, COL_INFO,
                      pdu->has_column && !(pdu->tapped.is_probe && rpc_pdu_get_handle(pdu)));
-    return winreg_stock(pdu->tvb, pdu->offset, pdu->pinfo, pdu->tree, pdu->di, pdu->drep);
+    return dissect_stock(pdu->tvb, pdu->offset, pdu->pinfo, pdu->tree, pdu->di, pdu->drep);
 }
 
 /* Reads the handle of a request, and finds the open handle that it is. For rpc_pdu_read(), as all functions with a `void *pdu`. */
@@ -714,7 +739,7 @@ static int hkpd_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto
 
     DISSECTOR_ASSERT(operation); /* no other is hooked */
     if (!is_active() || rpc_is_connectionless(di)) {
-        return winreg_stock(tvb, offset, pinfo, tree, di, drep);
+        return dissect_stock(tvb, offset, pinfo, tree, di, drep);
     }
     memset(&p, 0, sizeof p);
     rpc_pdu_begin(&p.pdu, &fields, operation->name, tvb, offset, pinfo, tree, di, drep);
@@ -769,7 +794,27 @@ void proto_register_hkpd(void)
                                    &pref_decode);
 }
 
+/* Puts a copy in the place of the stock table of operations, which is constant: some of its entries are replaced. */
 void proto_reg_handoff_hkpd(void)
 {
-    winreg_hook_install(operations, hkpd_dissect_pdu, is_active);
+    guid_key key = {uuid_winreg, WINREG_VERSION};
+    dcerpc_uuid_value *winreg = g_hash_table_lookup(dcerpc_uuids, &key);
+    unsigned count = 0;
+
+    if (winreg == NULL) {
+        return;
+    }
+    rpc_watch_interface(RPC_WINREG, &(rpc_watched_interface){&uuid_winreg, is_active, operations});
+    while (winreg->procs[count].name) {
+        count++;
+    }
+    dcerpc_sub_dissector *table = wmem_memdup(wmem_epan_scope(), winreg->procs, (count + 1) * sizeof *table);
+    for (dcerpc_sub_dissector *entry = table; entry->name; entry++) {
+        const rpc_operation *ours = rpc_find_operation(RPC_WINREG, entry->num);
+        if (ours && strcmp(entry->name, ours->name) == 0) {
+            stock[entry->num] = *entry;
+            entry->dissect_rqst = entry->dissect_resp = hkpd_dissect_pdu;
+        }
+    }
+    winreg->procs = table;
 }
