@@ -29,6 +29,7 @@ typedef enum { QUESTION_OTHER, QUESTION_INDEXES, QUESTION_OBJECTS, QUESTION_NAME
 
 typedef struct {
     const char *name; /* as it was sent; NULL: it was not read */
+    const char *text; /* the name without spaces at its ends, in small letters; NULL as well */
     question_kind kind;
     uint32_t language; /* of titles, an LCID; 0: the name says none */
 } hkpd_question;
@@ -99,9 +100,9 @@ static int dissect_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tr
  * behind the number and its spaces. */
 static bool read_title_index(const char **indexes, uint32_t *title)
 {
-    const char *begin = *indexes + strspn(*indexes, " "), *end = begin;
+    const char *end = *indexes;
 
-    if (!g_ascii_isdigit(*begin) || !ws_strtou32(begin, &end, title)) {
+    if (!g_ascii_isdigit(**indexes) || !ws_strtou32(*indexes, &end, title)) {
         return false;
     }
     *indexes = end + strspn(end, " ");
@@ -117,13 +118,14 @@ static hkpd_question parse_value_name(wmem_allocator_t *pool, const char *name)
         question_kind kind;
     } words[] = {{"global", QUESTION_OBJECTS}, {"costly", QUESTION_OBJECTS}, {"metadata", QUESTION_OBJECTS},
                  {"counter", QUESTION_NAMES},  {"help", QUESTION_HELP},      {"explain", QUESTION_HELP}};
-    hkpd_question question = {.name = wmem_strdup(pool, name)};
     char *text = g_strstrip(g_ascii_strdown(name, -1));
-    const char *indexes = text, *language = strchr(text, ' ');
+    hkpd_question question = {.name = wmem_strdup(pool, name), .text = wmem_strdup(pool, text)};
+    const char *indexes = question.text, *language = strchr(indexes, ' ');
     uint32_t title;
 
+    g_free(text);
     for (unsigned i = 0; i < array_length(words); i++) {
-        question.kind = g_str_has_prefix(text, words[i].word) ? words[i].kind : question.kind;
+        question.kind = g_str_has_prefix(question.text, words[i].word) ? words[i].kind : question.kind;
     }
     if (question.kind >= QUESTION_NAMES && language && !ws_hexstrtou32(language + 1, NULL, &question.language)) {
         question.language = 0;
@@ -131,7 +133,6 @@ static hkpd_question parse_value_name(wmem_allocator_t *pool, const char *name)
     while (read_title_index(&indexes, &title)) {
         question.kind = *indexes == '\0' ? QUESTION_INDEXES : QUESTION_OTHER;
     }
-    g_free(text);
     return question;
 }
 
@@ -318,7 +319,7 @@ static void close_key_response(hkpd_pdu *p)
 static void show_question(hkpd_pdu *p)
 {
     const hkpd_question *question = &p->question;
-    const char *indexes = question->name;
+    const char *indexes = question->text;
     uint32_t title;
 
     show_node(p);
@@ -477,7 +478,7 @@ static void report_objects(hkpd_pdu *p)
     perf_table *table = p->pdu.answer.table;
     perf_table *before = previous ? sample_get_table(previous, /* is_current */ false, p->pdu.pool) : NULL;
     wmem_array_t *objects = wmem_array_new(p->pdu.pool, sizeof(call_tap_object));
-    const char *indexes = p->question.name;
+    const char *indexes = p->question.text;
     call_tap_object object;
 
     while (table->is_sound && p->question.kind == QUESTION_INDEXES && read_title_index(&indexes, &object.title)) {
@@ -552,7 +553,7 @@ static void read_block_answer(hkpd_pdu *p)
     counter_response *response = &p->pdu.answer;
     bool is_success = p->pdu.tapped.status == STATUS_SUCCESS;
 
-    const char *question = p->question.name ? p->question.name : "";
+    const char *question = p->question.text ? p->question.text : "";
     tvbuff_t *tvb = tree_own_source(p->pdu.pinfo, p->value.tvb, "Performance data");
     const state_sample *sample =
         rpc_pdu_read_response(&p->pdu, &hkpd_value_ops, rpc_pdu_get_handle(&p->pdu), question, tvb);
@@ -711,8 +712,8 @@ static void hkpd_tap_pdu(hkpd_pdu *p)
     if (handle == NULL && !tapped->has_failed && !(p->pdu.is_request && opens)) {
         return;
     }
-    if (p->call->question.name) {
-        rpc_pdu_add_timing(&p->pdu, handle, p->call->question.name);
+    if (p->call->question.text) {
+        rpc_pdu_add_timing(&p->pdu, handle, p->call->question.text);
     }
     if (!call_tap_is_wanted()) {
         return;
