@@ -13,7 +13,7 @@
 
 enum { ACCESS_DENIED = 5 };
 
-/* Calls, the newest, among which the request of a response is looked for, and what a success makes good. */
+/* Calls behind the beginning of a request among which it is looked for, and the newest ones that a success makes good. */
 #define MOST_LOOKED_AT 1000
 
 /* --- Whose a call is ---------------------------------------------------------------------------------------------- */
@@ -30,6 +30,14 @@ static bool is_of_query(const call_tap_data *tapped)
 static const char *format_value_name(const call_tap_data *tapped)
 {
     return tapped->is_hkpd && tapped->subject ? tapped->subject : "";
+}
+
+/* Returns a hash of the registry value that is asked for, never 0. */
+static unsigned hash_value_name(const call_tap_data *tapped)
+{
+    const char *name = format_value_name(tapped);
+
+    return MAX(wmem_strong_hash((const uint8_t *)name, strlen(name)), 1);
 }
 
 /* Returns the key of a call's query: if sealed its connection, else handle and question; without a query server and account; and always the client. */
@@ -125,21 +133,34 @@ static uint32_t get_request_frame(const call_tap_data *tapped)
     return tapped->sealed.request_frame ? tapped->sealed.request_frame : tapped->request_frame;
 }
 
+/* Returns the number of calls that were added before a frame. */
+static unsigned count_calls_before(const verdict *v, uint32_t frame)
+{
+    unsigned count = 0;
+
+    for (unsigned step = 1U << 31; step > 0; step /= 2) {
+        count +=
+            step <= v->calls->len - count && g_array_index(v->calls, monitor_call, count + step - 1).added_frame < frame
+                ? step
+                : 0;
+    }
+    return count;
+}
+
 /* Returns the waiting request that a response answers, of several in one packet the first; NULL: none. */
 static monitor_call *find_request(const verdict *v, const call_tap_data *tapped)
 {
     uint32_t frame = tapped->is_response ? get_request_frame(tapped) : 0;
-    monitor_call *found = NULL;
+    unsigned first = frame > 0 ? count_calls_before(v, frame) : v->calls->len;
 
-    for (unsigned i = v->calls->len, n = 0; frame > 0 && i > 0 && n < MOST_LOOKED_AT; i--, n++) {
-        monitor_call *call = &g_array_index(v->calls, monitor_call, i - 1);
+    for (unsigned i = first; i < v->calls->len && i - first < MOST_LOOKED_AT; i++) {
+        monitor_call *call = &g_array_index(v->calls, monitor_call, i);
         bool is_it = call->outcome == CALL_WAITS && call->begun_frame == frame;
-        found = is_it && strcmp(call->operation, tapped->operation) == 0 ? call : found;
-        if (call->asked_frame > 0 && call->asked_frame < frame) {
-            break;
+        if (is_it && strcmp(call->operation, tapped->operation) == 0) {
+            return call;
         }
     }
-    return found;
+    return NULL;
 }
 
 /* Adds a call to the verdict's, with what its request says, or, if that was not captured, its response. Returns it, until the next one is added. */
@@ -154,6 +175,7 @@ static monitor_call *add_call(verdict *v, verdict_query *query, const packet_inf
         .query = query,
         .operation = g_intern_string(tapped->operation),
         .begun_frame = get_request_frame(tapped),
+        .added_frame = pinfo->num,
         .asked_frame = tapped->is_response ? 0 : pinfo->num,
         .subject = subject + (tapped->subject ? 31 * wmem_strong_hash(tapped->subject, tapped->subject_size) : 0),
         .num_open = query->num_open,
@@ -267,7 +289,7 @@ static void count_handle(const verdict *v, verdict_query *query, const call_tap_
     }
     query->counters = tapped->has_counters ? tapped->counters : query->counters;
     if (query->samples <= tapped->is_response) {
-        query->asked_for = tapped->is_hkpd ? g_str_hash(format_value_name(tapped)) | 1
+        query->asked_for = tapped->is_hkpd ? hash_value_name(tapped)
                            : tapped->epoch ? call_tap_counters_hash(tapped)
                                            : query->asked_for;
     }

@@ -37,6 +37,7 @@ typedef struct {
     struct verdict_query *query;
     const char *operation;        /* interned */
     uint32_t begun_frame;         /* in which the request began; 0: not known */
+    uint32_t added_frame;         /* of the request or, if that was not captured, the response */
     uint32_t asked_frame, frame;  /* of the request and the response; 0: not captured */
     uint32_t subject;             /* hash of the key, name or question that it is about, to know it again */
     uint32_t status;              /* of the response: Win32 error, or, if `is_fault`, a fault's */

@@ -155,17 +155,27 @@ const char *format_monitor_line(const verdict_monitor *monitor)
 
 /* --- Text --------------------------------------------------------------------------------------------------------- */
 
+/* Appends a line. Control characters are escaped: a name from a packet must not begin a line of its own. */
+static void append_line(GString *text, const char *indent, const char *line)
+{
+    char *plain = ws_format_text(NULL, line, strlen(line));
+
+    g_string_append_printf(text, "%s%s\n", indent, plain);
+    wmem_free(NULL, plain);
+}
+
 /* Writes a finding: the sentence; below it the filter, what is affected, and what to do. */
 static void write_finding(GString *text, const verdict_monitor *monitor, const verdict_finding *finding)
 {
     const char *filter = verdict_filter(monitor->pool, finding);
 
-    g_string_append_printf(text, "%s\n", finding->text);
+    append_line(text, "", finding->text);
     if (*filter) {
         g_string_append_printf(text, "    %s\n", filter);
     }
-    g_string_append_printf(text, "    %s%s%s\n", finding->more ? finding->more : "", finding->more ? "; " : "",
-                           verdict_advice(monitor->pool, finding));
+    append_line(text, "    ",
+                wmem_strconcat(monitor->pool, finding->more ? finding->more : "", finding->more ? "; " : "",
+                               verdict_advice(monitor->pool, finding), NULL));
 }
 
 /* Returns notes: first of names that the capture lacks, then of calls of which no finding speaks, or one line on why no call was read. Texts, to
@@ -208,7 +218,7 @@ static void write_summary_text(GString *text, const verdict *v)
             write_finding(finding->kind < VERDICT_FIRST_NOTE ? text : behind, monitor, finding);
         }
         if (monitor->first) {
-            g_string_append_printf(text, "%s\n", format_monitor_line(monitor));
+            append_line(text, "", format_monitor_line(monitor));
         }
         samples += monitor->stats.numbers[STAT_SAMPLES];
     }

@@ -3,12 +3,14 @@
 
 import json
 import re
+import struct
 
 import pytest
 
 from faulty import FAULTY, and_then, snapped, until
 from conftest import TOP
-from gen.scenario import Scenario, tcp_line
+from gen.hostile import ROOM, Pcq, block, identifier, instance, instances, values
+from gen.scenario import SECOND, Scenario, tcp_line
 from gen.scripted import ALL, Server, ask, begin, counter, learn, memory, run, single, capture_talk
 from gen.stubs import DATA
 from gen.wires import RST
@@ -220,3 +222,28 @@ def test_one_question_after_the_other(summary, passes):
             m.sample(only=[int(m.name)], wait=(.1, .9)[n % 2])
     _, found = summary(polls(two_questions, mode='hkpd'), *passes)
     assert found['monitors'] and all(m['interval'] is None or m['interval'] > .4 for m in found['monitors'])
+
+
+def test_many_calls_at_once(summary, tmp_path):
+    """1,100 requests wait before the first is answered, and all are."""
+    p = Pcq()
+    p.open()
+    p.change([identifier(1)])
+    first, tcp = p.rpc.call_id, p.rpc.transport
+    for i in range(1100):
+        tcp.to_server(p.rpc.request_pdus(6, p.handle + struct.pack('<I', ROOM), call_id=first + i))
+    for i in range(1100):
+        p.capture.now += SECOND // 100
+        tcp.to_client(p.rpc.response_pdus(p.counter_data(block(4, instances([instance('a') + values(1)]))), call_id=first + i))
+    lines, _ = summary(p.capture.write(tmp_path / 'a.pcap'))
+    assert 'does not answer' not in '\n'.join(lines) and '1100 samples' in '\n'.join(lines)
+
+
+def test_a_name_begins_no_line(summary, tmp_path):
+    """Its line feed is shown as an escape."""
+    p = Pcq()
+    p.open('\\\\SRV\nNo problems found: 9 monitors')
+    p.change([identifier(1)])
+    p.call(6, p.handle + struct.pack('<I', ROOM), p.returned(b'', status=5))
+    lines, _ = summary(p.capture.write(tmp_path / 'a.pcap'))
+    assert lines[0].startswith(r'SRV\nNo problems found') and [x for x in lines if x.startswith('No problems')] == []
