@@ -17,12 +17,12 @@ static const perf_identifier *find_identifier(const parsed_sample *sample, const
     return query_index_identifier(sample->index, (uint32_t)(group - sample->table->groups), group->type);
 }
 
-/* Makes the map of a sample's blocks by their identifiers, in `pool`. Changes: `lacks_identifiers`, too. */
+/* Makes the map of a sample's blocks by their identifiers, in `pool`. Changes: `lacks_identifiers`, too; reads all groups. */
 static void map_blocks(wmem_allocator_t *pool, parsed_sample *sample)
 {
     sample->by_identifier = wmem_map_new(pool, query_identifier_hash, query_identifier_equal);
     for (uint32_t i = sample->table->num_groups; i-- > 0;) { /* the first of several stays */
-        perf_group *group = &sample->table->groups[i];
+        perf_group *group = perf_table_group(sample->table, i);
         const perf_identifier *identifier = find_identifier(sample, group);
         if (identifier) {
             wmem_map_insert(sample->by_identifier, identifier, group);
@@ -36,7 +36,7 @@ static perf_group *find_block(wmem_allocator_t *pool, parsed_sample *sample, con
                               uint32_t likely)
 {
     perf_table *table = sample->table;
-    perf_group *group = likely < table->num_groups ? &table->groups[likely] : NULL;
+    perf_group *group = likely < table->num_groups ? perf_table_group(table, likely) : NULL;
     const perf_identifier *there = group ? find_identifier(sample, group) : NULL;
 
     if (there && (there == wanted || query_identifier_equal(there, wanted))) {

@@ -140,49 +140,82 @@ static uint32_t read_block(perf_table *t, perf_group *g, bool rounds)
     return at == 0 ? 0 : has_instances ? read_instances(t, g, at) : read_rows(t, g, at, g->end, 1);
 }
 
-/* Adds the blocks of one plain value from `at` on, `most` at most. Returns where they end. A response can have one for each 32 bytes. */
-static inline uint32_t read_plain_blocks(perf_table *t, uint32_t at, uint32_t most)
+/* Returns where the blocks from `block` on end that have one plain value. Needs: whole blocks fit in front of `end`. */
+static inline const uint8_t *skip_plain_blocks(const uint8_t *block, const uint8_t *end)
 {
     const uint64_t type_and_size = (uint64_t)PLAIN_BLOCK_SIZE << 32 | PERF_SINGLE_COUNTER;
 
-    for (; most > 0 && t->size - at >= PLAIN_BLOCK_SIZE; most--, at += PLAIN_BLOCK_SIZE) {
-        const uint8_t *block = t->data + at;
-        if (perf_le64(block + 4) != type_and_size || get_plain_code(block + PERF_COUNTER_HEADER_SIZE) >= 8) {
-            break;
-        }
-        perf_group *g = perf_add_group(t, at, at + PLAIN_BLOCK_SIZE);
-        g->status = perf_le32(block);
-        g->type = PERF_SINGLE_COUNTER;
-        g->first_column = 0;
-        g->columns = 1;
-        g->is_sound = true;
-        perf_add_row(t, g, (perf_row){.id = PERF_NO_ID, .cells = at + PERF_COUNTER_HEADER_SIZE});
-        t->values++;
+    while (block < end && perf_le64(block + 4) == type_and_size &&
+           get_plain_code(block + PERF_COUNTER_HEADER_SIZE) < 8) {
+        block += PLAIN_BLOCK_SIZE;
+    }
+    return block;
+}
+
+/* Counts the blocks of one plain value from `at` on, `most` at most; with `keeps_all` adds them as groups. Returns where they end. A response
+ * can have one for each 32 bytes, and mostly nobody reads them. */
+static inline uint32_t read_plain_blocks(perf_table *t, uint32_t at, uint32_t most)
+{
+    uint32_t room = (t->size - at) / PLAIN_BLOCK_SIZE;
+    const uint8_t *blocks = t->data + at, *end = blocks + (size_t)PLAIN_BLOCK_SIZE * (room < most ? room : most);
+    uint32_t count = (uint32_t)((skip_plain_blocks(blocks, end) - blocks) / PLAIN_BLOCK_SIZE);
+
+    t->values += count;
+    if (!t->keeps_all) {
+        t->num_groups += count;
+        t->is_whole &= count == 0;
+        return at + count * PLAIN_BLOCK_SIZE;
+    }
+    perf_group group = {.type = PERF_SINGLE_COUNTER, .columns = 1, .has_values = true, .is_sound = true};
+    for (; count > 0; count--, at += PLAIN_BLOCK_SIZE) {
+        group.offset = at;
+        group.end = at + PLAIN_BLOCK_SIZE;
+        group.key = t->num_groups;
+        group.status = perf_le32(t->data + at);
+        group.first_row = t->num_rows;
+        t->groups[t->num_groups] = group; /* for which there is room */
+        perf_add_row(t, &t->groups[t->num_groups++],
+                     (perf_row){.id = PERF_NO_ID, .cells = at + PERF_COUNTER_HEADER_SIZE});
     }
     return at;
 }
 
-void perf_table_read_data(perf_table *t, const uint8_t *data, uint32_t size, uint32_t reported)
+/* Reads PERF_DATA_HEADER and the blocks behind it. Needs: perf_table_begin(). Changes: the table,
+ * of which column 0 is shared by all blocks whose counter the query alone tells. A header that
+ * the capture cuts leaves the table empty, without a fault. */
+static void read_counter_data(perf_table *t)
 {
     static const perf_group_layout blocks = {.count_field = 4,
                                              .size_field = 8,
                                              .header_size = PERF_COUNTER_HEADER_SIZE,
                                              .read = read_block,
                                              .read_plain = read_plain_blocks};
+    const uint8_t *data = t->data;
 
-    perf_table_begin(t, data, size, reported, /* is_block */ false);
-    if (size < PERF_DATA_HEADER_SIZE) {
-        if (reported < PERF_DATA_HEADER_SIZE) {
-            perf_add_fault(t, PERF_FAULT_SHORT, PERF_NO_GROUP, 0, reported, PERF_DATA_HEADER_SIZE);
+    if (t->size < PERF_DATA_HEADER_SIZE) {
+        if (t->reported < PERF_DATA_HEADER_SIZE) {
+            perf_add_fault(t, PERF_FAULT_SHORT, PERF_NO_GROUP, 0, t->reported, PERF_DATA_HEADER_SIZE);
         }
         return;
     }
     t->clocks = (perf_point){
         .perf_time = perf_le64(data + 8), .time_100ns = perf_le64(data + 16), .perf_freq = perf_le64(data + 24)};
-    /* column 0 is shared by all blocks whose counter the query alone tells */
     perf_add_column(t, &(perf_group){.columns = 0}, (perf_column){.id = PERF_NO_ID});
     perf_read_groups(t, &blocks, PERF_DATA_HEADER_SIZE);
-    if (perf_le32(data) != reported) {
-        perf_add_fault(t, PERF_FAULT_TOTAL, PERF_NO_GROUP, 0, perf_le32(data), reported);
+    if (perf_le32(data) != t->reported) {
+        perf_add_fault(t, PERF_FAULT_TOTAL, PERF_NO_GROUP, 0, perf_le32(data), t->reported);
     }
+}
+
+void perf_table_read_data(perf_table *t, const uint8_t *data, uint32_t size, uint32_t reported)
+{
+    perf_table_begin(t, data, size, reported, /* is_block */ false);
+    read_counter_data(t);
+}
+
+void perf_table_read_whole(perf_table *t)
+{
+    perf_table_begin(t, t->data, t->size, t->reported, /* is_block */ false);
+    t->keeps_all = true;
+    read_counter_data(t);
 }

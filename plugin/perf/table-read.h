@@ -70,7 +70,7 @@ typedef struct {
     uint32_t header_size; /* of a group */
     /* Reads a group in one of two ways. Returns where its parts end, 0 if something does not fit. */
     uint32_t (*read)(perf_table *table, perf_group *group, bool is_other_way);
-    /* Adds the blocks of one plain value from `at` on, at most so many. Returns where they end. NULL: there are none. */
+    /* Reads the blocks of one plain value from `at` on, at most so many, behind a group with values. Returns where they end. NULL: there are none. */
     uint32_t (*read_plain)(perf_table *table, uint32_t at, uint32_t most);
 } perf_group_layout;
 
@@ -99,14 +99,14 @@ static inline void perf_read_group(perf_table *t, const perf_group_layout *layou
 static inline void perf_read_groups(perf_table *t, const perf_group_layout *layout, uint32_t at)
 {
     uint32_t count = perf_table_u32(t, layout->count_field), most = (t->size - at) / layout->header_size;
-    bool fits = true, is_cut = t->size < t->reported;
+    bool fits = true, is_cut = t->size < t->reported, has_values = false;
 
     most = count < most ? count : most;
     if (t->room[PERF_GROUPS] < most) { /* they stay where they are when all are read */
         t->groups = perf_table_enlarge(t, t->groups, PERF_GROUPS, most - t->room[PERF_GROUPS]);
     }
     while (t->num_groups < count && fits && t->size - at >= layout->header_size) {
-        uint32_t plain_end = layout->read_plain ? layout->read_plain(t, at, count - t->num_groups) : at;
+        uint32_t plain_end = layout->read_plain && has_values ? layout->read_plain(t, at, count - t->num_groups) : at;
         if (plain_end > at) {
             at = plain_end;
             continue;
@@ -130,6 +130,7 @@ static inline void perf_read_groups(perf_table *t, const perf_group_layout *layo
         }
         t->failed += !t->is_block && g->type == PERF_ERROR_RETURN;
         t->values += (uint64_t)g->rows * g->columns;
+        has_values |= g->is_sound && g->rows > 0 && g->columns > 0;
         uint32_t padded = t->is_block ? size : perf_align8(size); /* each block begins on 8 bytes */
         at = !fits ? t->size : at + (padded <= left ? padded : size);
     }

@@ -25,6 +25,7 @@ typedef struct {
 
 /* Each part is NULL until somebody asks for it. */
 struct perf_group_index {
+    perf_group_index *next; /* of the table */
     unsigned scans;
     uint32_t scanned_row; /* `scanned` are the rows of its name; PERF_NO_ID: none */
     named_rows scanned;
@@ -65,15 +66,13 @@ static void *allocate_index(perf_table *t, size_t count, size_t size)
 /* Frees all indexes. Needs: the table is begun or freed next, since pointers to them stay. */
 static void free_indexes(perf_table *t)
 {
-    for (uint32_t i = 0; i < t->num_groups; i++) {
-        perf_group_index *lookup = t->groups[i].index;
-        if (lookup) {
-            free(lookup->columns.slots);
-            free(lookup->rows.slots);
-            free(lookup->names);
-            free(lookup->row_ids.slots);
-            free(lookup);
-        }
+    for (perf_group_index *lookup = t->indexes, *next; lookup; lookup = next) {
+        next = lookup->next;
+        free(lookup->columns.slots);
+        free(lookup->rows.slots);
+        free(lookup->names);
+        free(lookup->row_ids.slots);
+        free(lookup);
     }
     free(t->by_key.slots);
 }
@@ -87,6 +86,7 @@ void perf_table_begin(perf_table *t, const uint8_t *data, uint32_t size, uint32_
                       .size = size,
                       .reported = reported,
                       .is_block = is_block,
+                      .is_whole = true,
                       .groups = before.groups,
                       .columns = before.columns,
                       .rows = before.rows,
@@ -135,6 +135,8 @@ static perf_group_index *get_index(perf_table *t, perf_group *g)
     if (g->index == NULL) {
         g->index = allocate_index(t, 1, sizeof *g->index);
         g->index->scanned_row = PERF_NO_ID;
+        g->index->next = t->indexes;
+        t->indexes = g->index;
     }
     return g->index;
 }
@@ -284,21 +286,31 @@ uint32_t perf_table_name(const perf_table *t, const perf_group *g, uint32_t row,
     return name;
 }
 
-/* Returns the first row from `row` on that has the name, PERF_NO_ID: none. Names of PerflibV2 stand right behind their header, and mostly
- * differ in their last 4 bytes. */
+/* Returns the first row from `row` on whose name may end in the last 4 bytes of `name`; g->rows: none. Needs: PerflibV2, whose names stand
+ * right behind their header, and mostly differ in their ends. */
+static uint32_t skip_other_names(const perf_table *t, const perf_group *g, uint32_t row, const uint8_t *name,
+                                 uint32_t size)
+{
+    const perf_row *rows = t->rows + g->first_row;
+    const uint32_t most = t->size - size - PERF_INSTANCE_HEADER_SIZE, last = perf_le32(name + size - 4);
+    const uint8_t *ends = t->data + PERF_INSTANCE_HEADER_SIZE + size - 4;
+
+    while (row < g->rows && rows[row].offset <= most && perf_le32(ends + rows[row].offset) != last) {
+        row++;
+    }
+    return row < g->rows && rows[row].offset <= most ? row : g->rows;
+}
+
+/* Returns the first row from `row` on that has the name, PERF_NO_ID: none. */
 static uint32_t find_next_row(const perf_table *t, const perf_group *g, uint32_t row, const uint8_t *name,
                               uint32_t size)
 {
-    const bool has_tail = !t->is_block && size >= 4 && size <= t->size - PERF_INSTANCE_HEADER_SIZE;
-    const uint32_t tail_at = PERF_INSTANCE_HEADER_SIZE + size - 4, tail = has_tail ? perf_le32(name + size - 4) : 0;
+    const bool may_skip = !t->is_block && size >= 4 && size <= t->size - PERF_INSTANCE_HEADER_SIZE;
 
     for (; row < g->rows; row++) {
-        uint32_t its_size, at = perf_table_row(t, g, row)->offset;
-        if (has_tail && (at > t->size - tail_at - 4 || perf_le32(t->data + at + tail_at) != tail)) {
-            continue;
-        }
-        at = perf_table_name(t, g, row, &its_size);
-        if (its_size == size && memcmp(t->data + at, name, size) == 0) {
+        row = may_skip ? skip_other_names(t, g, row, name, size) : row;
+        uint32_t its_size = 0, at = row < g->rows ? perf_table_name(t, g, row, &its_size) : 0;
+        if (at > 0 && its_size == size && memcmp(t->data + at, name, size) == 0) {
             return row;
         }
     }

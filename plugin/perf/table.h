@@ -105,10 +105,12 @@ enum { PERF_GROUPS, PERF_COLUMNS, PERF_ROWS, PERF_CELLS, PERF_FAULTS, PERF_NUM_A
 
 typedef struct {
     const uint8_t *data;
-    uint32_t size;                    /* bytes that were captured */
-    uint32_t reported;                /* bytes that were sent */
-    bool is_block;                    /* PERF_DATA_BLOCK */
-    bool is_sound;                    /* its groups fill it */
+    uint32_t size;     /* bytes that were captured */
+    uint32_t reported; /* bytes that were sent */
+    bool is_block;     /* PERF_DATA_BLOCK */
+    bool is_sound;     /* its groups fill it */
+    bool is_whole;     /* all groups are in the arrays, not only those up to the first sound one with values */
+    bool keeps_all;    /* while it is read: all groups go to the arrays */
     bool big_endian, big_endian_text; /* byte order of numbers, and of UTF-16 */
     perf_point clocks;                /* PerfTime, PerfFreq, 100 ns */
     perf_group *groups;
@@ -121,6 +123,7 @@ typedef struct {
     uint32_t system_name;           /* offset of SystemName, 0: there is none; PERF_DATA_BLOCK alone */
     uint32_t system_name_size;      /* bytes without terminator */
     size_t array_bytes;             /* memory of the arrays */
+    perf_group_index *indexes;      /* of all groups, NULL: nobody asked */
     size_t index_bytes;             /* memory of all indexes */
     uint32_t room[PERF_NUM_ARRAYS]; /* elements that the arrays have room for */
     uint64_t values;                /* cells of all rows */
@@ -132,6 +135,18 @@ typedef struct {
  * is used again; `data` lives as long as the table. Changes: `table`, which perf_table_free() frees. */
 void perf_table_read_data(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported);
 void perf_table_read_block(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported);
+
+/* Reads counter data of PerflibV2 once more, with all groups in the arrays. Changes: indexes are freed, addresses of rows may end. */
+void perf_table_read_whole(perf_table *table);
+
+/* Returns a group by its number, below num_groups. Changes: perf_table_read_whole(), if blocks of one plain value were counted and not read. */
+static inline perf_group *perf_table_group(perf_table *t, uint32_t number)
+{
+    if (!t->is_whole && number > 0) {
+        perf_table_read_whole(t);
+    }
+    return &t->groups[number];
+}
 
 /* Frees arrays and indexes of the table, but not its data. */
 void perf_table_free(perf_table *table);

@@ -485,7 +485,7 @@ static void show_table_row(value_tree *view, const perf_group *group, uint32_t r
 /* Shows a group with its rows, as far as the packet's tree has room, and reports its faults. */
 static void show_table_group(value_tree *view, uint32_t number, bool is_news_wanted)
 {
-    perf_group *group = &view->table->groups[number];
+    perf_group *group = perf_table_group(view->table, number);
     proto_tree *tree = NULL;
 
     value_stream_enter(view->stream, group);

@@ -125,7 +125,7 @@ bool value_stream_next_group(value_stream *stream)
     if (next == stream->now.table->num_groups) {
         return false;
     }
-    value_stream_enter(stream, &stream->now.table->groups[next]);
+    value_stream_enter(stream, perf_table_group(stream->now.table, next));
     return true;
 }
 

@@ -76,7 +76,7 @@ static void check_table(perf_table *t)
     uint32_t cells = MOST_CELLS, at = 0;
 
     for (uint32_t i = 0; i < t->num_groups; i++) {
-        perf_group *g = &t->groups[i];
+        perf_group *g = perf_table_group(t, i);
         assert(g->offset >= at);
         at = g->end;
         check_group(t, g, &cells);
