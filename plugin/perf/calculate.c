@@ -27,7 +27,7 @@ static const operand_reasons reasons[] = {
 };
 
 /* Returns a number of one sample; size 0: it is missing. */
-static perf_raw get_operand(perf_operand which, const perf_point *point)
+static inline perf_raw get_operand(perf_operand which, const perf_point *point)
 {
     switch (which) {
     case PERF_OPERAND_TICKS:
@@ -81,8 +81,8 @@ static perf_no_result find_elapsed_time(const perf_point *current, uint64_t *res
 
 /* Finds numerator or denominator: a number of a single sample (`previous` is NULL), or the difference of two. Returns a reason without, or for a
  * denominator of 0. */
-static perf_no_result find_term(perf_operand which, const perf_point *current, const perf_point *previous,
-                                uint64_t *result)
+static inline perf_no_result find_term(perf_operand which, const perf_point *current, const perf_point *previous,
+                                       uint64_t *result)
 {
     const operand_reasons *why = &reasons[which];
     const perf_raw now = get_operand(which, current), before = previous ? get_operand(which, previous) : now;

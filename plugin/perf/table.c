@@ -106,22 +106,6 @@ void perf_table_free(perf_table *t)
     free(t->faults);
 }
 
-uint32_t perf_table_cell(const perf_table *t, const perf_group *g, uint32_t row, uint32_t column, uint32_t *size)
-{
-    const perf_row *r = perf_table_row(t, g, row);
-
-    if (!t->is_block) {
-        uint32_t at = r->cell_list == 0 ? r->cells + PERF_PLAIN_SIZE * column : t->cells[r->cell_list - 1 + column];
-        *size = at > 0 ? perf_le32(t->data + at) : 0;
-        return at > 0 ? at + PERF_COUNTER_DATA_SIZE : 0;
-    }
-    const perf_column *c = perf_table_column(t, g, column);
-    bool fits = r->cells > 0 && c->value_offset >= PERF_COUNTER_BLOCK_SIZE && c->value_offset <= r->block_size &&
-                c->value_size <= r->block_size - c->value_offset;
-    *size = fits ? c->value_size : 0;
-    return fits ? r->cells + c->value_offset : 0;
-}
-
 perf_raw perf_table_number(const perf_table *t, const perf_group *g, uint32_t row, uint32_t column)
 {
     uint32_t size, at = perf_table_cell(t, g, row, column, &size);

@@ -215,9 +215,23 @@ static inline bool perf_column_is_base(const perf_column *column)
 /* Returns the offset of the row's name. `size`: bytes without a terminator, 0: it has no name. */
 uint32_t perf_table_name(const perf_table *table, const perf_group *group, uint32_t row, uint32_t *size);
 
-/* Returns the offset of a cell's value, 0: the cell has none. `size`: its bytes. */
-uint32_t perf_table_cell(const perf_table *table, const perf_group *group, uint32_t row, uint32_t column,
-                         uint32_t *size);
+/* Returns the offset of a cell's value, 0: the cell has none. `size`: its bytes. Inline, since each value of two samples asks for it. */
+static inline uint32_t perf_table_cell(const perf_table *t, const perf_group *g, uint32_t row, uint32_t column,
+                                       uint32_t *size)
+{
+    const perf_row *r = perf_table_row(t, g, row);
+
+    if (!t->is_block) {
+        uint32_t at = r->cell_list == 0 ? r->cells + PERF_PLAIN_SIZE * column : t->cells[r->cell_list - 1 + column];
+        *size = at > 0 ? perf_le32(t->data + at) : 0;
+        return at > 0 ? at + PERF_COUNTER_DATA_SIZE : 0;
+    }
+    const perf_column *c = perf_table_column(t, g, column);
+    bool fits = r->cells > 0 && c->value_offset >= PERF_COUNTER_BLOCK_SIZE && c->value_offset <= r->block_size &&
+                c->value_size <= r->block_size - c->value_offset;
+    *size = fits ? c->value_size : 0;
+    return fits ? r->cells + c->value_offset : 0;
+}
 
 /* Returns the number of `size` bytes at an offset; one of other than 4 or 8 bytes has size 0. */
 static inline perf_raw perf_table_number_at(const perf_table *t, uint32_t offset, uint32_t size)

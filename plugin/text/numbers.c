@@ -66,7 +66,10 @@ size_t text_number(char *out, double value)
     uint64_t scaled = (uint64_t)(size * (double)scale + 0.5);
     out[0] = '-';
     point += text_integer(out + point, scaled / scale);
-    size_t decimals = text_decimal(out + point, scale + scaled % scale);
-    out[point] = '.'; /* in the place of the scale's 1 */
-    return point + decimals;
+    out[point++] = '.';
+    for (uint64_t unit = scale / 10; unit > 0; unit /= 10) {
+        out[point++] = (char)('0' + scaled / unit % 10);
+    }
+    out[point] = '\0';
+    return point;
 }
