@@ -407,8 +407,11 @@ static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, cons
 /* [C706] appendix O: the operation of the endpoint mapper that clients call. */
 #define EPT_MAP 3
 
-/* Adds a fragment of a request, response or fault to its call; the last one of an answer ends the
- * call. */
+/* Adds a fragment of a request, response or fault to its call; none whose request was not seen.
+ * Keeps the last fragment for listeners if it asks or answers the endpoint mapper ("Map"), or if
+ * no operation could read it. Needs: the first pass, in the order of the capture; `at`: the
+ * header's offset. Changes: as keep_unread_pdu(); `unread_change`, by a request that may change
+ * counters and was not read; an answer's last fragment frees the call. */
 static void add_call_pdu(packet_info *pinfo, rpc_connection *connection, const rpc_header *header, tvbuff_t *tvb,
                          int at)
 {

@@ -96,8 +96,9 @@ static int dissect_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tr
 
 /* --- Names of values ---------------------------------------------------------------------------------------------- */
 
-/* Reads the next of a list of title indexes: "2 4 238". Returns false at its end, and where there is no number of 32 bits. Changes: `indexes` is
- * behind the number and its spaces. */
+/* Reads the next of a list of title indexes: "2 4 238". Returns false at its end, and where there is
+ * no number of 32 bits; "238x" is 238, then the end. Changes: `title`; `indexes` is behind the
+ * number and its spaces. */
 static bool read_title_index(const char **indexes, uint32_t *title)
 {
     const char *end = *indexes;

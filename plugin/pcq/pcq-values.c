@@ -187,8 +187,11 @@ static perf_raw find_number_in_block(value_stream *stream, const value_location 
  * characters), since that takes time by its length for each value. */
 #define MOST_NAME_BYTES 4096
 
-/* Returns the number of a counter for the instance of `at`, from the first block that has it: of that counter or of all counters, for the
- * same instances, that instance alone, or all. Size 0: there is none. */
+/* Finds a counter's number for the instance of `at` in another block of its sample. Tries the
+ * block's own identifier, then the instance by its name alone, then all instances: each with this
+ * counter, then with all counters. Needs: the identifier of the block of `at` is known. Returns the
+ * first number that is there; size 0: none, or the name is too long. Changes: an assumed row makes
+ * the stream's operands assumed; the sample's map and indexes may be made. */
 static perf_raw find_number_in_others(value_stream *stream, const value_location *at, uint32_t id)
 {
     const perf_identifier *own = find_identifier(at->in, at->group);

@@ -208,8 +208,8 @@ query_moment query_see_request(state_handle *handle, uint32_t frame, uint32_t un
     return (query_moment){query->epoch, frame, is_changing(query)};
 }
 
-/* True if an outcome changes what the query holds: what is held stays, what is not held cannot be removed, and what was refused may be refused
- * again. */
+/* True if an outcome changes what the query knows of an identifier. Adding changes nothing if the
+ * query holds it, or refused it with the same status before; removing, if it is not known. */
 static bool is_change(const struct state_query *query, bool add, const perf_identifier *identifier, uint32_t status)
 {
     const query_counter *counter = wmem_map_lookup(query->counters_by_identifier, identifier);

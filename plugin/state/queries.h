@@ -12,11 +12,11 @@
 
 #include "perf/identifier.h"
 
-/* Compare two identifiers without index and status, as keys of maps. */
+/* Hash an identifier, and compare two, without index and status, as keys of maps. The hash has all parts in one, so it is no sum of theirs. */
 unsigned query_identifier_hash(const void *key);
 gboolean query_identifier_equal(const void *a, const void *b);
 
-/* Returns the first identifier whose index is another's or beyond the last, `count` if each has a block of its own. */
+/* Returns the first identifier whose index is an earlier one's or beyond the last, `count` if each has a block of its own. */
 uint32_t query_first_odd_index(const perf_identifier *identifiers, uint32_t count);
 
 /* An identifier with the server's verdict on it. */

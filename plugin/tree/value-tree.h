@@ -85,7 +85,8 @@ void value_fields_register(int proto, const value_tree_ops *ops);
 /* Reads a counter type, with its bits in a subtree, and returns it. Reports an unknown one. */
 uint32_t value_tree_read_type(buffer_cursor *cursor, int hf);
 
-/* Reads DefaultScale. Reports one outside its range. */
+/* Reads DefaultScale, a power of ten for graphs, and adds it as `hf`. Reports one outside -10 to
+ * 10, which is no damage. Returns it as sent. Throws if the structure ends before. */
 int32_t value_tree_read_scale(buffer_cursor *cursor, int hf);
 
 /* Reads "Frequency: 10000000 (10,000,000 Hz)". Adds an expert info to 0. */

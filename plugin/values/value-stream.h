@@ -227,8 +227,9 @@ const char *value_stream_get_text(const value_stream *stream, uint32_t offset, u
  * "81 (raw; first sample)". `result`: value_stream_result()'s. */
 const char *value_stream_format(value_stream *stream, const perf_result *result);
 
-/* Returns "100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 81, N0 = 80, H1 - H0 = 10,000,000", in the stream's pool; "" if no formula applies: the type
- * is not known, or of no counter. The result may still have a reason. Needs: value_stream_result() of the value. */
+/* Returns "100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 81, N0 = 80, H1 - H0 = 10,000,000", in the stream's
+ * pool; "" if no formula applies: the type is not known, or of no counter, or the value has neither
+ * 4 nor 8 bytes. The result may still have a reason. Needs: value_stream_result() of the value. */
 const char *value_stream_format_formula(const value_stream *stream);
 
 /* True if value_stream_assumed_reason() gives a reason. */

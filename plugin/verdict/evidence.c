@@ -69,8 +69,9 @@ void verdict_set_span(wmem_allocator_t *pool, double begin, double end)
     clock_format = is_one ? "%H:%M:%S" : "%F %H:%M:%S";
 }
 
-/* Returns $T: "since 09:46:50, frame 88"; "09:46:50 to 09:47:10, frames 88 to 90"; "09:46:50,
- * frame 88". */
+/* Formats $T of verdict_add_finding(), in local time. `lasts`: nothing shows that it ended. Needs:
+ * the evidence has frames. Returns "09:46:50, frame 88" for one frame; "since 09:46:50, frame 88"
+ * if it lasts; else "09:46:50 to 09:47:10, frames 88 to 90", or "09:46:50, frames 88 to 90". */
 static const char *when_text(wmem_allocator_t *pool, const verdict_evidence *evidence, bool lasts)
 {
     const char *since = time_text(pool, evidence->since.time, false, clock_format),

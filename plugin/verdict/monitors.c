@@ -186,7 +186,9 @@ static monitor_call *add_call(verdict *v, verdict_query *query, const packet_inf
     return &g_array_index(v->calls, monitor_call, v->calls->len - 1);
 }
 
-/* Makes failed calls that do not ask for data CALL_DONE, if the same operation about the same subject succeeds later. */
+/* Forgets failures that a retry made good. Needs: `success` is CALL_DONE and asks for no data.
+ * Changes: failed ones of the last MOST_LOOKED_AT calls become CALL_DONE, if query, operation and
+ * subject are those of `success`. */
 static void forget_failures(const verdict *v, const monitor_call *success)
 {
     for (unsigned i = v->calls->len, n = 0; i > 0 && n < MOST_LOOKED_AT; i--, n++) {

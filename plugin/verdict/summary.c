@@ -178,8 +178,9 @@ static void write_finding(GString *text, const verdict_monitor *monitor, const v
                                verdict_advice(monitor->pool, finding), NULL));
 }
 
-/* Returns notes: first of names that the capture lacks, then of calls of which no finding speaks, or one line on why no call was read. Texts, to
- * be freed with the array. */
+/* Formats the notes of a summary: types that the capture lacks, always first; calls that were not
+ * decoded; responses of no known query or handle; if no call was read, one line on why. Findings
+ * tell everything else. Returns texts that are freed with the array. */
 static GPtrArray *format_notes(const verdict *v)
 {
     omissions omitted = v->omitted;
