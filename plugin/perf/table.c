@@ -352,7 +352,7 @@ static uint64_t get_digest(perf_table *t, const perf_group *g, uint32_t row)
     return digest_name(t, g, row, parents ? digest_name(t, parents, parent, 1) : 0);
 }
 
-static uint64_t add_to_digest(uint64_t digest, uint32_t number)
+static uint64_t add_to_digest(uint64_t digest, uint64_t number)
 {
     return mix_keys(digest + 1, number);
 }
@@ -480,7 +480,7 @@ static proving_columns find_proving_columns(perf_table *here, perf_group *g, per
     return (proving_columns){PERF_NO_ID, PERF_NO_ID};
 }
 
-/* Returns the slot of the rows with a name (`digest`) and an id in `column`, of which 32 bits count; count 0: none. Changes: makes the index. */
+/* Returns the slot of the rows with a name (`digest`) and an id in `column`; count 0: none. Changes: makes the index. */
 static perf_slot find_proven_rows(perf_table *t, perf_group *g, uint32_t column, uint64_t digest, uint64_t id)
 {
     perf_group_index *lookup = get_row_index(t, g);
@@ -490,11 +490,11 @@ static perf_slot find_proven_rows(perf_table *t, perf_group *g, uint32_t column,
         make_index(t, &lookup->row_ids, g->rows);
         lookup->id_column = column;
         for (uint32_t i = 0; i < g->rows; i++) {
-            uint32_t its_id = (uint32_t)perf_table_number(t, g, i, column).value;
+            uint64_t its_id = perf_table_number(t, g, i, column).value;
             add_key(&lookup->row_ids, add_to_digest(lookup->names[i].digest, its_id), i);
         }
     }
-    return *find_slot(&lookup->row_ids, add_to_digest(digest, (uint32_t)id));
+    return *find_slot(&lookup->row_ids, add_to_digest(digest, id));
 }
 
 /* True if several rows have the name of the row's parent: threads of two processes "svc" are both called "svc/1". */

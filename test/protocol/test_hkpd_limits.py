@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Big answers: whole and fast, and the tree's budget where a packet holds more than a tree may."""
 
+import struct
 import subprocess
 import time
 
@@ -9,7 +10,7 @@ import pytest
 import cost
 from conftest import TSHARK
 from gen.hkpd_stubs import answer, query
-from gen.hostile import HANDLE, Hkpd, counter_block, in_a_row, numbered, perf_object, row
+from gen.hostile import BULK_COUNT, HANDLE, RAWCOUNT, Hkpd, counter_block, definition, in_a_row, numbered, perf_object, row
 
 
 @pytest.mark.parametrize('instances, counters, shown', [(2000, 50, 100000), (8000, 60, None)],
@@ -52,3 +53,13 @@ def test_info_says_where_wireshark_stopped_in_a_size_probe(tshark, tmp_path):
     out = subprocess.run([TSHARK, '-r', h.capture.write(tmp_path / 'a.pcap'), '-o', 'gui.max_tree_items:5000', '-V', '-Y', 'frame.number == %d' % number,
                           '-T', 'fields', '-e', '_ws.col.Info'], env=env, stdout=subprocess.PIPE, check=True).stdout.decode()
     assert 'size probe: needs 40000 bytes' in out and 'Dissector bug' in out
+
+
+def test_an_id_counts_whole(tshark, tmp_path):
+    """Two processes of one name, whose ids of 8 bytes are those of two others in their low halves: none has a result."""
+    h, places = Hkpd(), [definition(6, BULK_COUNT, 8, 8), definition(784, RAWCOUNT | 0x100, 8, 16)]
+    h.titles([('230', 'Process'), ('784', 'ID Process'), ('6', 'Things')])
+    for high, step in ((0, 1), (5 << 32, 2)):
+        number = h.sample(perf_object(230, places, [row('svc', struct.pack('<2I2Q', 24, 0, x * step, i | high)) for i, x in ((1, 10), (2, 1000))]))
+    out = tshark.fields(h.capture.write(tmp_path / 'a.pcap'), ['pcq.cooked', 'pcq.cooked.none'], '-Y', 'frame.number == %d && pcq.path contains "Things"' % number)
+    assert out == [['%d,%d' % (1 | 5 << 32, 2 | 5 << 32), '24,24']]     # the ids themselves
