@@ -532,11 +532,15 @@ bool value_stream_is_same_counter(value_stream *stream, counter_identity *identi
 {
     const value_column *counter = stream->at.counter;
     const uint8_t *guid = stream->identifier ? stream->identifier->guid : NULL;
-    uint64_t own = guid ? perf_le64(guid) ^ 31 * perf_le64(guid + 8) ^ (uint64_t)counter->id << 32 : identity->counter;
 
-    identity->counter = identity->counter == 0 ? own : identity->counter;
-    if (identity->counter != own) {
+    if (guid && identity->is_known &&
+        (identity->id != counter->id || memcmp(identity->guid, guid, sizeof identity->guid) != 0)) {
         return false;
+    }
+    if (guid && !identity->is_known) {
+        identity->is_known = true;
+        identity->id = counter->id;
+        memcpy(identity->guid, guid, sizeof identity->guid);
     }
     identity->type = identity->type ? identity->type : counter->type;
     return counter->type == NULL || identity->type == counter->type;

@@ -206,7 +206,9 @@ const char *value_stream_format_identifier(value_stream *stream);
 
 /* A counter that a path stands for. Begins as zeros. */
 typedef struct {
-    uint64_t counter; /* PerflibV2: counterset and id */
+    bool is_known;    /* the next two, of PerflibV2 alone */
+    uint8_t guid[16]; /* counterset */
+    uint32_t id;
     const perf_counter_type *type;
 } counter_identity;
 

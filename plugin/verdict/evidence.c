@@ -110,13 +110,20 @@ static const char *format_sentence(wmem_allocator_t *pool, const char *text, con
     return wmem_strbuf_get_str(line);
 }
 
-/* Sorts copies of the evidence's frames, which may be another judgement's, too. Needs: there is
- * one. */
+/* Makes the frames ascending, each once. Those that are not are copied, since another judgement may
+ * have them, too. Needs: there is one. */
 static void sort_frames(wmem_allocator_t *pool, verdict_finding *finding)
 {
     unsigned all = finding->count, left = 1;
-    uint32_t *frames = wmem_memdup(pool, finding->frames, all * sizeof *frames);
 
+    while (left < all && finding->frames[left - 1] < finding->frames[left]) {
+        left++;
+    }
+    if (left == all) {
+        return;
+    }
+    uint32_t *frames = wmem_memdup(pool, finding->frames, all * sizeof *frames);
+    left = 1;
     qsort(frames, all, sizeof *frames, perf_compare_u32);
     for (unsigned i = 1; i < all; i++) {
         frames[left] = frames[i];

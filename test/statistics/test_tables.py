@@ -4,12 +4,14 @@
 import itertools
 import json
 import re
+import struct
 import subprocess
 
 import pytest
 
 from conftest import TSHARK
 from gen import client, model, stubs
+from gen.hostile import GUID, HANDLE, RAWCOUNT, Pcq, block, identifier, instance, instances, string_table, utf16, values
 from gen.mutate import together
 from gen.pcap import Capture
 from gen.server import Query
@@ -186,3 +188,21 @@ def test_sharkd_leaves_a_listener_behind(sharkd, tmp_path):
         running.load(capture)
         for s in TABLES * 2:
             assert tap(running, s)['nstat:' + s] == expected[s]['nstat:' + s]
+
+
+def test_sets_of_one_name_are_not_mixed(tshark, tmp_path):
+    """Their GUIDs are chosen: the halves of one, mixed by a sum, are those of the other."""
+    low, high = struct.unpack('<2Q', GUID)
+    other = struct.pack('<2Q', low ^ (31 * high ^ 31 * (high + 12345)) % 2 ** 64, high + 12345)
+    p = Pcq()
+    for guid in (GUID, other):
+        p.registration(9, utf16('Set'), guid=guid)
+        p.registration(10, string_table([(1, 0)], utf16('Things')), guid=guid)
+        p.counters([1], guid=guid, kind=RAWCOUNT | 0x100)
+    for guid, handle, value in ((GUID, HANDLE, 1), (other, HANDLE[::-1], 1000)):
+        p.handle = handle
+        p.open()
+        p.change([identifier(1, guid=guid)])
+        p.data(block(4, instances([instance('a') + values(1, value)])))
+    out, _ = tshark.run('-q', '-r', p.capture.write(tmp_path / 'a.pcap'), '-z', 'pcq,counters')
+    assert re.findall(r'Things \|(.*?) \|$', out, re.M) == ['1 |1 |1 |1 |1 | |0'] and 'values without a row (texts, repeated paths): 1' in out
