@@ -576,7 +576,6 @@ static void data_response(pcq_pdu *p)
         if (p->succeeded) {
             p->pdu.tapped.answer = answer;
             p->pdu.tapped.counters = answer->table->num_groups;
-            p->pdu.tapped.failed = failed;
         }
         rpc_pdu_report_response(&p->pdu, p->pdu.has_column && failed > 0 ? format_failures(p, failed) : NULL, "block");
     }

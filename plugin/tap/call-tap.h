@@ -59,7 +59,6 @@ typedef struct {
     uint32_t request_frame; /* of the request to a response; 0: not known */
     bool has_counters; /* a response says how many counters the query has, or the objects of HKEY_PERFORMANCE_DATA */
     uint32_t counters;
-    uint32_t failed; /* blocks of the answer with an error instead of values */
     const call_tap_object *objects;
     uint32_t num_objects;
     state_server *server;
