@@ -99,7 +99,7 @@ static wmem_array_t *new_counters(void)
     return wmem_array_sized_new(wmem_file_scope(), sizeof(query_counter *), 4);
 }
 
-/* Begins the next epoch, with the counters of the newest, and no index. `is_complete`: all its counters are known. Returns it. */
+/* Begins the next epoch, with the counters of the newest, and with its index if `is_complete` (all its counters are known). Returns it. */
 static query_epoch *begin_epoch(struct state_query *query, bool is_complete)
 {
     query_epoch *epoch = wmem_memdup(wmem_file_scope(), query->epoch, sizeof *epoch);
@@ -107,15 +107,17 @@ static query_epoch *begin_epoch(struct state_query *query, bool is_complete)
     epoch->number++;
     epoch->is_complete = is_complete;
     epoch->blocks = BLOCKS_UNKNOWN;
-    epoch->index = NULL;
+    epoch->index = is_complete ? epoch->index : NULL;
     query->epoch = epoch;
     return epoch;
 }
 
-/* Counts a counter among the accepted or refused of an epoch. `sign`: 1: it is added, -1: removed. */
+/* Counts a counter among the accepted or refused of an epoch. `sign`: 1: it is added, -1: removed.
+ * Changes: an accepted one ends the index, a refused one has no block. */
 static void count_counter(query_epoch *epoch, const perf_identifier *identifier, int sign)
 {
     if (identifier->status == 0) {
+        epoch->index = NULL;
         epoch->accepted += sign;
         epoch->hash += sign * query_identifier_hash(identifier);
     } else {

@@ -82,6 +82,7 @@ CASES = {
     # what tells while the query changes tells nothing of it
     'info-of-before': ('I? I* R1? R1! A4? A4! I! D? D! I.2? I.2! D.2? D.2!', '?+', '++'),
     'an-answer-behind-what-settled-it': ('R1? R1* I? I! D? D! R1! D.2? D.2!', '++', '++'),
+    'an-addition-that-is-refused': ('A9? A9! D? D!', '+', '+'),
     'nothing-overlaps': ('D? D! A4? A4! I? I! D.2? D.2!', '++', '++'),
 }
 
