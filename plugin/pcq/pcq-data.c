@@ -147,10 +147,17 @@ static uint32_t show_counters(value_tree *view, const perf_group *group, proto_t
     return at + size;
 }
 
-/* Shows PERF_MULTI_INSTANCES (2.2.4.10), in front of the first instance, else at `at`, if it is there. */
+/* Shows PERF_MULTI_INSTANCES (2.2.4.10): in front of the first row; without rows at `at`, behind
+ * the ids of counters, or behind their padding. Shows nothing if the block ends before. */
 static void show_instance_count(value_tree *view, const perf_group *group, proto_tree *tree, uint32_t at)
 {
-    at = group->rows > 0 ? perf_table_row(view->table, group, 0)->offset - PERF_MULTI_INSTANCES_SIZE : at;
+    uint32_t left = group->end - at;
+
+    if (group->rows > 0) {
+        at = perf_table_row(view->table, group, 0)->offset - PERF_MULTI_INSTANCES_SIZE;
+    } else if (left >= PERF_MULTI_INSTANCES_SIZE + 4 && perf_table_u32(view->table, at) == 0) {
+        at += 4;
+    }
     if (group->end - at >= PERF_MULTI_INSTANCES_SIZE) {
         proto_item_append_text(show_pair(view, tree, hf_multi_instances, ett_multi, hf_multi_instances_size,
                                          hf_multi_instances_count, at, PERF_MULTI_INSTANCES_SIZE),

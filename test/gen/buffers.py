@@ -217,8 +217,8 @@ def counter_data(value, width=8, sizing=PADDED, size=None, data_size=None, fill=
     return r
 
 
-def multi_counters(ids, padded=False, size=None, count=None):
-    """2.2.4.11 and its id array; padded: dwSize of an odd count is rounded up to 8."""
+def multi_counters(ids, padded=False, size=None, count=None, behind=0):
+    """2.2.4.11 and its id array; padded: dwSize of an odd count is rounded up to 8; behind: bytes of padding that it leaves out."""
     total = 8 + 4 * len(ids)
     if padded:
         total = aligned(total)
@@ -230,6 +230,7 @@ def multi_counters(ids, padded=False, size=None, count=None):
         r.u32('pcq.counter.id', i)
     r.raw(bytes(total - len(r)))
     r.end(n)
+    r.raw(bytes(behind))
     return r
 
 

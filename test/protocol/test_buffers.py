@@ -247,6 +247,7 @@ def test_each_call_is_shown(bench, call):
 def test_block_types_are_named(bench):
     names = {0: 'ERROR_RETURN', 1: 'SINGLE_COUNTER', 2: 'COUNTERS', 4: 'INSTANCES', 6: 'COUNTERSET'}
     bench.data([buffers.error_block(232), buffers.single_block(1), buffers.multi_counters_block([1], [(1, 8)]),
-                buffers.multi_instances_block(ROWS[:0]), buffers.counterset_block([1], [])])
+                buffers.multi_instances_block(ROWS[:0]), buffers.counterset_block([1], []),
+                buffers.block(6, buffers.multi_counters([1], behind=4).add(buffers.multi_instances(0, 0)))])
     frame = bench.check()
     assert all(name in label(frame, 'pcq.block.type', kind) for kind, name in names.items())
