@@ -424,7 +424,8 @@ static const char *format_refusals(pcq_pdu *p, const char *what, uint32_t count,
                               text_win32_error(p->pdu.pool, status), mark, format_more(p, count));
 }
 
-/* Shows the counters of the query as its request saw them: before the change that it asks for. At most MAX_LISTED_COUNTERS. */
+/* Adds the query's counters to `tree`, below a request's handle, as they are before what the request changes: a generated list of at most
+ * MAX_LISTED_COUNTERS, refused ones with their error. Adds nothing if none is known, or no field of the list is referenced. */
 static void show_query(pcq_pdu *p, proto_tree *tree)
 {
     const int shown[] = {hf_query, hf_query_counter};

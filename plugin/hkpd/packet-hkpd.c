@@ -548,7 +548,8 @@ static void learn_system_name(hkpd_pdu *p)
     }
 }
 
-/* Learns, shows and taps a PERF_DATA_BLOCK. */
+/* Dissects a response whose data is a PERF_DATA_BLOCK: keeps that of a success as a sample, learns types and computer name, shows it, and gives
+ * values to listeners, none of a size probe. Needs: value.tvb; the kind of the answer is known. */
 static void read_block_answer(hkpd_pdu *p)
 {
     counter_response *response = &p->pdu.answer;

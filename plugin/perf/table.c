@@ -152,7 +152,7 @@ static void make_index(perf_table *t, perf_index *lookup, uint32_t keys)
     lookup->slots = allocate_index(t, (size_t)lookup->mask + 1, sizeof *lookup->slots);
 }
 
-/* Returns the slot of a key, or the empty one where it goes. */
+/* Returns the slot of a key, or the empty one where it goes. Needs: more slots than keys, as make_index() has them. */
 static perf_slot *find_slot(const perf_index *lookup, uint64_t key)
 {
     uint32_t i = (uint32_t)key & lookup->mask;

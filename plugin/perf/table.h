@@ -265,8 +265,8 @@ typedef struct {
     bool lacks_parent; /* it has a parent, which is not in the response */
 } perf_row_name;
 
-/* Returns the object of a row's parent, and `parent`: its row there; NULL: the row has none, or that is not in the response. Changes: makes the
- * index of objects. */
+/* Returns the object of a row's parent, and `parent`: its row there; NULL, and no `parent`: the row has none, as in
+ * PerflibV2, that is not in the response, or several objects have its title index. Changes: makes the index of objects. */
 perf_group *perf_table_find_parent(perf_table *table, const perf_group *group, uint32_t row, uint32_t *parent);
 
 /* Returns the row's place among the rows of its name, for paths like "x#1". Needs: the group has instances. Changes: may make

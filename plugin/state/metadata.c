@@ -259,6 +259,7 @@ const char *metadata_label(wmem_allocator_t *pool, const state_server *server, m
 
 /* --- Everything that was sent ------------------------------------------------------------------------------------- */
 
+/* Compares two subjects for sorting: by server, GUID and id, a counterset before its counters. */
 static int compare_subjects(const void *a, const void *b)
 {
     const metadata_subject *x = *(const metadata_subject *const *)a, *y = *(const metadata_subject *const *)b;

@@ -71,6 +71,6 @@ void output_register(output_statistic *statistic);
 bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb reset, tap_packet_cb packet,
                    tap_draw_cb draw);
 
-/* Has a function called once, behind the last packet and before Wireshark draws any listener: tables get their rows then. Needs: it is called
- * again each time that packets are read again. */
+/* Has `end` called behind the last packet of each reading, before Wireshark draws any listener: tables get their rows then. Needs: its owner
+ * calls this again whenever packets are read again; at most two functions, a third takes the second's place. */
 void output_call_at_end(void (*end)(void));

@@ -51,7 +51,7 @@ void cursor_read_guid(buffer_cursor *cursor, int hf, uint8_t guid[16]);
 /* Copies a GUID of any place, sent in the byte order `encoding`, as the little-endian bytes that buffers carry. */
 void cursor_get_guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16]);
 
-/* Reads a FILETIME, 100 ns since 1601-01-01 UTC, and adds it as FT_ABSOLUTE_TIME. */
+/* Reads a FILETIME, 100 ns since 1601-01-01 UTC, and adds it as FT_ABSOLUTE_TIME. Reports one that is no date, shown as 1970. */
 void cursor_read_filetime(buffer_cursor *cursor, int hf);
 
 /* Reads a SYSTEMTIME ([MS-DTYP] 2.3.13), eight 16-bit words, and adds it as FT_ABSOLUTE_TIME. */

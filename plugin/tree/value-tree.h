@@ -100,7 +100,7 @@ const char *value_tree_add_name(buffer_cursor *cursor, int hf, state_server *ser
  * one. Needs: known->entry. Changes: the item is generated. */
 void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const metadata_result *known);
 
-/* Reports why something is assumed, each reason once for a packet; nothing for ASSUMED_NONE. `disputed_in`: frame that has another name
+/* Reports why something is assumed, each reason once for a report; nothing for ASSUMED_NONE. `disputed_in`: frame that has another name
  * or type, 0: none is known. */
 void value_tree_report_assumed(expert_report *report, proto_item *item, assumed_reason reason, uint32_t disputed_in);
 

@@ -179,7 +179,8 @@ void value_stream_enter_row(value_stream *stream, uint32_t row);
 /* Reads the value of a cell of the group. Returns NULL for a cell without a value, and for those that the response has no bytes for. */
 const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint32_t column);
 
-/* Returns the same block or object of the sample before, comparable or not; NULL: it has none, or that is not known. */
+/* Returns the same block or object of the sample before, comparable or not; NULL: it has none, or that is not known. Needs: the stream is in a
+ * group. Changes: why its values have no pair, once for each group. */
 perf_group *value_stream_group_before(value_stream *stream);
 
 /* --- The value that was read last --------------------------------------------------------------------------------- */

@@ -263,7 +263,8 @@ static void describe_counters(const verdict *v, const verdict_monitor *monitor, 
     problem->word = text_win32_error(monitor->pool, things->status);
 }
 
-/* Fills operation, error and meaning of a problem of calls. */
+/* Fills the words of a problem of calls from its first call: operation ($F), error (%s), meaning, if it is an error of the call. If calls differ
+ * (is_mixed), $F is "calls", and an error names the first. Needs: problem->first. */
 static void describe_calls(const verdict_monitor *monitor, monitor_problem number, problem_shown *problem)
 {
     const monitor_call *first = problem->first;

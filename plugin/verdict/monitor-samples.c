@@ -216,7 +216,7 @@ static void find_intervals(verdict_monitor *monitor)
     stats[STAT_JITTER] = find_median(jitters);
 }
 
-/* Fills the texts of Query, Opened and Closed. */
+/* Fills the texts of Query, Opened, of the first query, and Closed, of the newest; sealed ones are not known. Needs: `number` is not 0. */
 static void describe_handles(verdict_monitor *monitor)
 {
     const verdict_query *first = monitor->first;

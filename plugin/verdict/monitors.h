@@ -229,6 +229,7 @@ void monitors_join(verdict *v);
  * `first`: its query, NULL: none, for findings of the peers' steps. */
 verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, verdict_query *first);
 
+/* Returns true if the monitor has a finding of this kind. Needs: it is judged. */
 bool monitor_has(const verdict_monitor *monitor, verdict_kind kind);
 
 /* Adds a finding, if `shown` has frames; it lasts if no sample came behind them. `format`: of printf(), for a text of verdict_add_finding().

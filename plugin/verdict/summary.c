@@ -423,7 +423,8 @@ static void add_finding_row(stat_table *t, const verdict_monitor *monitor, const
     stat_table_add_row(t, cells, G_N_ELEMENTS(cells));
 }
 
-/* Fills `-z pcq,monitors`: a row for each finding, the worst first, and one for each monitor's line. */
+/* Fills `-z pcq,monitors`, of each monitor, the worst first: a row for each finding, and one for its line, if it made calls. Changes: judges
+ * anew; the table's notes leave out what findings say. */
 static void fill_findings(stat_table *t)
 {
     verdict *v = ((summary *)t->data)->verdict;
