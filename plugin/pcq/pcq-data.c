@@ -151,11 +151,9 @@ static uint32_t show_counters(value_tree *view, const perf_group *group, proto_t
  * the ids of counters, or behind their padding. Shows nothing if the block ends before. */
 static void show_instance_count(value_tree *view, const perf_group *group, proto_tree *tree, uint32_t at)
 {
-    uint32_t left = group->end - at;
-
     if (group->rows > 0) {
         at = perf_table_row(view->table, group, 0)->offset - PERF_MULTI_INSTANCES_SIZE;
-    } else if (left >= PERF_MULTI_INSTANCES_SIZE + 4 && perf_table_u32(view->table, at) == 0) {
+    } else if (group->is_sound && perf_table_u32(view->table, at) == 0) {
         at += 4;
     }
     if (group->end - at >= PERF_MULTI_INSTANCES_SIZE) {
