@@ -25,22 +25,22 @@ void proto_reg_handoff_pcq(void);
 #define STATUS_NOT_ENOUGH_MEMORY 8
 #define STATUS_OUTOFMEMORY 14
 
-/* X(opnum, name, flags (dcerpc/connections.h), and the members of an operation, of response_begin without NDR_FIRST_).
- * GUIDs are counted in EnumerateCounterSet, bytes elsewhere ([MS-PCQ] 3.1.4.1). */
+/* X(opnum, name, flags (dcerpc/connections.h), and the members of an operation). GUIDs are counted in EnumerateCounterSet, bytes elsewhere
+ * ([MS-PCQ] 3.1.4.1). */
 #define PCQ_OPERATIONS(X) \
-    X(0, EnumerateCounterSet, RPC_RETURNS, SIZES, "WS", 256, "counterset", pcq_dissect_counterset_list, \
+    X(0, EnumerateCounterSet, RPC_RETURNS, "WS", "RAT", 256, "counterset", pcq_dissect_counterset_list, \
       describe_buffer_size, NULL) \
-    X(1, QueryCounterSetRegistrationInfo, RPC_RETURNS, SIZES, "WGCLS", 134217728, "counter", pcq_dissect_registration, \
+    X(1, QueryCounterSetRegistrationInfo, RPC_RETURNS, "WGCLS", "RAT", 134217728, "counter", pcq_dissect_registration, \
       describe_registration, registration_response) \
-    X(2, EnumerateCounterSetInstances, RPC_RETURNS, SIZES, "WGS", 67108864, "instance", pcq_dissect_instances, \
+    X(2, EnumerateCounterSetInstances, RPC_RETURNS, "WGS", "RAT", 67108864, "instance", pcq_dissect_instances, \
       describe_counterset, describe_counterset) \
-    X(3, OpenQueryHandle, RPC_OPENS, HANDLE, "W", 0, NULL, NULL, describe_machine, open_response) \
-    X(4, CloseQueryHandle, RPC_CLOSES, HANDLE, "H", 0, NULL, NULL, NULL, close_response) \
-    X(5, QueryCounterInfo, RPC_USES | RPC_RETURNS, SIZES, "HS", 67108864, "counter", pcq_dissect_query, \
+    X(3, OpenQueryHandle, RPC_OPENS, "W", "HT", 0, NULL, NULL, describe_machine, open_response) \
+    X(4, CloseQueryHandle, RPC_CLOSES, "H", "HT", 0, NULL, NULL, NULL, close_response) \
+    X(5, QueryCounterInfo, RPC_USES | RPC_RETURNS, "HS", "RAT", 67108864, "counter", pcq_dissect_query, \
       describe_buffer_size, info_response) \
-    X(6, QueryCounterData, RPC_USES | RPC_RETURNS | RPC_SAMPLES, SIZES, "HS", 1073741824, NULL, NULL, \
+    X(6, QueryCounterData, RPC_USES | RPC_RETURNS | RPC_SAMPLES, "HS", "RAT", 1073741824, NULL, NULL, \
       describe_buffer_size, data_response) \
-    X(7, ValidateCounters, RPC_USES | RPC_CHANGES, ARRAY, "HSAD", 67108864, NULL, pcq_dissect_identifiers, \
+    X(7, ValidateCounters, RPC_USES | RPC_CHANGES, "HSAD", "AT", 67108864, NULL, pcq_dissect_identifiers, \
       validate_request, validate_response)
 
 #define OPNUM_STRING(opnum, name, ...) {opnum, #name},
@@ -82,8 +82,8 @@ typedef struct {
 
 /* A row of PCQ_OPERATIONS. */
 typedef struct operation {
-    ndr_first response_begin;
-    const char *parameters; /* of the request in their order, a letter each as in read_request_parameters() */
+    const char *parameters; /* of the request in their order, a letter each as in read_all_parameters() */
+    const char *results;    /* of the response, likewise */
     uint32_t largest;       /* dwInSize that the interface admits */
     const char *counted;    /* what lpData lists, for the Info column; NULL: it is described otherwise */
     void (*dissect)(buffer_cursor *cursor, pcq_context *context); /* reads lpData before the status; NULL: later */
@@ -168,18 +168,24 @@ static void read_request_lcid(pcq_pdu *p)
     }
 }
 
-/* Reads the handle of a request, and finds the query that it is. A closed handle stays closed, whoever still uses it. */
+/* Reads the handle, and finds the query of a request. A closed handle stays closed, whoever still uses it. */
 static void read_handle(pcq_pdu *p)
 {
     p->handle_item = ndr_context_handle(&p->pdu.cursor, fields.handle, p->handle);
-    if (handle_is_null(p->handle)) {
+    if (p->pdu.is_request && handle_is_null(p->handle)) {
         expert_report_add(&p->pdu.report, p->handle_item, EI_HANDLE_NULL, "The handle is empty: no query has it");
-    } else {
+    } else if (p->pdu.is_request) {
         rpc_pdu_find_handle(&p->pdu, PERF_HANDLE_QUERY, p->handle);
     }
 }
 
 /* --- lpData ---------------------------------------------------------------------------------------------------- */
+
+/* True if a response tells the sizes of lpData, which then is varying, too. */
+static bool has_sizes(const pcq_pdu *p)
+{
+    return p->operation->results[0] == 'R';
+}
 
 /* Returns "96 bytes"; of EnumerateCounterSet, which counts GUIDs, "6 GUIDs". */
 static const char *format_count(const pcq_pdu *p, uint64_t count)
@@ -221,8 +227,7 @@ static void dissect_lpdata(pcq_pdu *p)
  * array's, since a response to ValidateCounters has the same. */
 static void check_counts(pcq_pdu *p, const ndr_array *array)
 {
-    bool has_out_size = p->operation->response_begin == NDR_FIRST_SIZES;
-    uint64_t out_size = has_out_size ? p->pdu.tapped.out_size : array->actual_count;
+    uint64_t out_size = has_sizes(p) ? p->pdu.tapped.out_size : array->actual_count;
     uint64_t in_size = p->pdu.is_request || p->call->rpc.request_read ? p->call->in_size : array->max_count;
 
     if (array->actual_count != out_size || array->max_count != in_size) {
@@ -240,10 +245,9 @@ static void check_counts(pcq_pdu *p, const ndr_array *array)
  * what is in it. Changes: `lpdata`, if it is not empty, and `buffer_tree`, for its content. */
 static void read_lpdata(pcq_pdu *p)
 {
-    bool has_sizes = p->operation->response_begin == NDR_FIRST_SIZES;
     ndr_array array;
 
-    ndr_array_begin(&p->pdu.cursor, has_sizes, "lpData", &array);
+    ndr_array_begin(&p->pdu.cursor, has_sizes(p), "lpData", &array);
     check_counts(p, &array);
     tvbuff_t *tvb = ndr_elements(&p->pdu.cursor, &array, p->pdu.opnum == OPNUM_EnumerateCounterSet ? 16 : 1);
     proto_item_append_text(array.node, ": %s", format_count(p, array.actual_count));
@@ -261,14 +265,20 @@ static void read_lpdata(pcq_pdu *p)
     }
 }
 
+/* Reads *pdwOutSize, what lpData holds, and *pdwRtnSize, what it needs room for. */
+static void read_sizes(pcq_pdu *p)
+{
+    p->pdu.tapped.out_size = ndr_u32(&p->pdu.cursor, hf_out_size);
+    p->pdu.tapped.rtn_size = ndr_u32(&p->pdu.cursor, hf_rtn_size);
+}
+
 /* Reads the status, and reports a failure, or a success without data. A size probe is neither, but half of a normal call: too small a buffer,
- * answered with the size that is needed. Changes: `succeeded`, `is_probe`. */
+ * answered with the size that is needed. Changes: `succeeded`, `is_probe`; a success has identifiers for listeners. */
 static void read_status(pcq_pdu *p)
 {
     call_tap_data *tapped = &p->pdu.tapped;
     uint32_t status = rpc_pdu_read_status(&p->pdu, hf_status);
 
-    bool has_sizes = p->operation->response_begin == NDR_FIRST_SIZES;
     tapped->is_probe = status == STATUS_NOT_ENOUGH_MEMORY && tapped->out_size == 0 && tapped->rtn_size > 0;
     p->succeeded = status == STATUS_SUCCESS;
     if (tapped->is_probe) {
@@ -279,35 +289,16 @@ static void read_status(pcq_pdu *p)
     }
     /* nothing fits into a buffer of 0 bytes; even the counter data of an empty query has a header */
     bool is_missed = tapped->rtn_size > 0 || p->pdu.opnum == OPNUM_QueryCounterData;
-    bool is_empty = p->succeeded && has_sizes && tapped->out_size == 0;
+    bool is_empty = p->succeeded && has_sizes(p) && tapped->out_size == 0;
     if (is_empty && is_missed && p->call->rpc.request_read && p->call->in_size > 0) {
         expert_report_add(&p->pdu.report, p->pdu.cursor.item, EI_NO_DATA,
                           "The call succeeded with room for %s, but lpData is empty; *pdwRtnSize says %u",
                           format_count(p, p->call->in_size), tapped->rtn_size);
     }
-}
-
-/* Reads the parameters of a response: two sizes and lpData, a handle, or lpData alone; then the status. For rpc_pdu_read().
- * Needs: a pcq_pdu. Changes: `tapped`, `succeeded`, `handle`. */
-static void read_response_parameters(void *pdu)
-{
-    pcq_pdu *p = pdu;
-
-    if (p->operation->response_begin == NDR_FIRST_SIZES) {
-        p->pdu.tapped.out_size = ndr_u32(&p->pdu.cursor, hf_out_size);
-        p->pdu.tapped.rtn_size = ndr_u32(&p->pdu.cursor, hf_rtn_size);
-    }
-    if (p->operation->response_begin == NDR_FIRST_HANDLE) {
-        p->handle_item = ndr_context_handle(&p->pdu.cursor, fields.handle, p->handle);
-    } else {
-        read_lpdata(p);
-    }
-    read_status(p);
     if (p->succeeded && p->context.identifiers) {
-        p->pdu.tapped.identifiers = wmem_array_get_raw(p->context.identifiers);
-        p->pdu.tapped.num_identifiers = wmem_array_get_count(p->context.identifiers);
+        tapped->identifiers = wmem_array_get_raw(p->context.identifiers);
+        tapped->num_identifiers = wmem_array_get_count(p->context.identifiers);
     }
-    rpc_pdu_report_trailing_bytes(&p->pdu);
 }
 
 /* Describes lpData of a success in the Info column: "12 counters, 480 bytes". */
@@ -665,7 +656,7 @@ static e_guid_t uuid_perflibv2 = {0xda5a86c5, 0x12c2, 0x4943, {0xab, 0x30, 0x7f,
 static unsigned pref_sample_limit = 1024;
 static const char *pref_names_file = "";
 
-#define OPERATION_ROW(opnum, name, flags, response_begin, ...) {NDR_FIRST_##response_begin, __VA_ARGS__},
+#define OPERATION_ROW(opnum, name, flags, ...) {__VA_ARGS__},
 static const operation operations[] = {PCQ_OPERATIONS(OPERATION_ROW)};
 
 /* Hands the PDU to the listeners. Changes: the timing of the query's samples. A garbled one counts as not handed over: transport.c taps it. */
@@ -698,16 +689,17 @@ static void pcq_tap_pdu(pcq_pdu *p)
     rpc_pdu_tap(&p->pdu, handle);
 }
 
-/* Reads the parameters of a request as the operation lists them. For rpc_pdu_read(). */
-static void read_request_parameters(void *pdu)
+/* Reads the parameters of a request or response as the operation lists them. For rpc_pdu_read(). Needs: a pcq_pdu. */
+static void read_all_parameters(void *pdu)
 {
     pcq_pdu *p = pdu;
     static void (*const read[])(pcq_pdu *p) = {
-        ['W'] = read_machine, ['G'] = read_counterset, ['L'] = read_request_lcid, ['S'] = read_in_size,
-        ['H'] = read_handle,  ['A'] = read_lpdata,     ['C'] = read_request_code, ['D'] = read_add_flag,
+        ['W'] = read_machine, ['G'] = read_counterset, ['C'] = read_request_code, ['L'] = read_request_lcid,
+        ['S'] = read_in_size, ['H'] = read_handle,     ['D'] = read_add_flag,     ['R'] = read_sizes,
+        ['A'] = read_lpdata,  ['T'] = read_status,
     };
 
-    for (const char *letter = p->operation->parameters; *letter; letter++) {
+    for (const char *letter = p->pdu.is_request ? p->operation->parameters : p->operation->results; *letter; letter++) {
         read[(unsigned char)*letter](p);
     }
     rpc_pdu_report_trailing_bytes(&p->pdu);
@@ -730,17 +722,16 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
     p.call = (pcq_call *)p.pdu.call;
     p.call->rpc.operation = opnum_vals[opnum].strptr;
     rpc_pdu_read_stub(&p.pdu, /* is_aloud */ true);
-    ndr_first request_begin = p.operation->parameters[0] == 'W' ? NDR_FIRST_STRING : NDR_FIRST_HANDLE;
     proto_item *item = proto_tree_get_parent(tree);
     rpc_pdu_report_duplicate(&p.pdu, item);
     if (!p.pdu.is_request && !p.pdu.call->request_read) {
         expert_report_add(&p.pdu.report, item, EI_REQUEST_MISSING,
                           "The request was not captured whole, or not decrypted: what depends on it stays undecoded");
     }
-    if (rpc_pdu_report_garbled(&p.pdu, p.pdu.is_request ? request_begin : p.operation->response_begin)) {
+    if (rpc_pdu_report_garbled(&p.pdu, /* ends_with_length */ false)) {
         query_end_change(p.call->rpc.change, CHANGE_UNKNOWN, NULL, 0);
     } else if (p.pdu.is_request) {
-        p.call->rpc.request_read = rpc_pdu_read(&p.pdu, read_request_parameters, &p);
+        p.call->rpc.request_read = rpc_pdu_read(&p.pdu, read_all_parameters, &p);
         if (p.operation->parameters[0] == 'H') {
             begin_query_use(&p);
         }
@@ -748,7 +739,7 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
             p.operation->request(&p);
         }
     } else {
-        rpc_pdu_read(&p.pdu, read_response_parameters, &p);
+        rpc_pdu_read(&p.pdu, read_all_parameters, &p);
         if (p.operation->response) {
             p.operation->response(&p);
         }

@@ -134,13 +134,13 @@ bool rpc_pdu_read(rpc_pdu *pdu, void (*read)(void *data), void *data)
     return !pdu->is_short;
 }
 
-bool rpc_pdu_report_garbled(rpc_pdu *pdu, ndr_first first)
+bool rpc_pdu_report_garbled(rpc_pdu *pdu, bool ends_with_length)
 {
     if (!ws_has_data_source(pdu->pinfo, "Decrypted stub data")) {
         return false;
     }
     rpc_pdu_read_stub(pdu, /* is_aloud */ true);
-    pdu->is_garbled = ndr_is_garbled(&pdu->cursor, first, !pdu->is_request);
+    pdu->is_garbled = ndr_is_garbled(&pdu->cursor, ends_with_length);
     if (pdu->is_garbled) {
         proto_item *item = proto_tree_add_item(pdu->tree, pdu->protocol->noise, pdu->tvb, pdu->offset, -1, ENC_NA);
         expert_report_add(&pdu->report, item, EI_NOT_DECRYPTED,

@@ -96,9 +96,9 @@ void rpc_pdu_read_stub(rpc_pdu *pdu, bool is_aloud);
  * not there. Changes: `is_short`. */
 bool rpc_pdu_read(rpc_pdu *pdu, void (*read)(void *data), void *data);
 
-/* Checks a stub that Wireshark decrypted, since it hands over failed decryptions, too. `first`: how the stub begins. Returns true if it failed, and
- * reports it: nothing of the stub can be read. Changes: reading begins anew. */
-bool rpc_pdu_report_garbled(rpc_pdu *pdu, ndr_first first);
+/* Checks a stub that Wireshark decrypted, since it hands over failed decryptions, too. `ends_with_length`: as ndr_is_garbled() has it. Returns
+ * true if it failed, and reports it: nothing of the stub can be read. Changes: reading begins anew. */
+bool rpc_pdu_report_garbled(rpc_pdu *pdu, bool ends_with_length);
 
 /* True if what the PDU says may be kept: the call's first request or response, on the first pass, well-formed and complete as far as it was read. */
 bool rpc_pdu_may_learn(const rpc_pdu *pdu);

@@ -132,62 +132,13 @@ void ndr_fields_register(int proto)
 
 /* --- Garbled stubs ----------------------------------------------------------------------------------------------- */
 
-/* Attributes of handles, offsets and lengths of strings are small numbers. */
+/* Attributes of handles and lengths of strings are not larger. */
 #define LARGEST_SMALL_NUMBER 0xFFFF
 
-/* Bytes of the largest buffer that PerflibV2 admits, QueryCounterData's ([MS-PCQ] 3.1.4.1). */
-#define LARGEST_BUFFER 1073741824
-
-/* Servers leave a handle's attributes 0, or use their lowest byte. */
-#define LARGEST_ATTRIBUTES 0xFF
-
-/* True if the number can be a status: a Win32 code, an HRESULT or NTSTATUS of the first facilities, or nca_s_... */
-static bool is_status(uint32_t status)
+bool ndr_is_garbled(const buffer_cursor *cursor, bool ends_with_length)
 {
-    return (status & 0x3FF00000) == 0 || (status & 0xFFFE0000) == 0x1C000000;
-}
+    uint32_t size = tvb_reported_length(cursor->tvb), at = ends_with_length ? MAX(size, 8) - 8 : cursor->pos;
 
-/* Returns the number of `size` bytes (4 or 8) at an offset of the tvb; 0 if it was not captured. */
-static uint64_t number_at(const buffer_cursor *cursor, uint32_t offset, uint32_t size)
-{
-    return !tvb_bytes_exist(cursor->tvb, (int)offset, (int)size) ? 0
-           : size == 8 ? tvb_get_uint64(cursor->tvb, (int)offset, cursor->encoding)
-                       : tvb_get_uint32(cursor->tvb, (int)offset, cursor->encoding);
-}
-
-/* Returns a count (`number` from 0) of the array that a stub begins with; 0: it was not captured. */
-static uint64_t count_at(const buffer_cursor *cursor, uint32_t number)
-{
-    uint32_t size = ndr_count_size(cursor), offset = (cursor->pos + size - 1) / size * size;
-
-    return number_at(cursor, offset + number * size, size);
-}
-
-/* Counts the numbers in front of a stub, or of a registry value at its end, that no peer sends. Very large attributes of a handle count twice. */
-static unsigned count_odd_numbers(const buffer_cursor *cursor, ndr_first first)
-{
-    uint32_t size = tvb_reported_length(cursor->tvb), number = number_at(cursor, cursor->pos, 4);
-
-    switch (first) {
-    case NDR_FIRST_HANDLE:
-        return (number > LARGEST_ATTRIBUTES) + (number > LARGEST_SMALL_NUMBER);
-    case NDR_FIRST_SIZES:
-        return (number > size) + (number_at(cursor, cursor->pos + 4, 4) > LARGEST_BUFFER);
-    case NDR_FIRST_STRING:
-        return (count_at(cursor, 0) > LARGEST_SMALL_NUMBER) + (count_at(cursor, 1) > LARGEST_SMALL_NUMBER) +
-               (count_at(cursor, 2) > count_at(cursor, 0));
-    case NDR_FIRST_ARRAY:
-        return count_at(cursor, 0) > size;
-    case NDR_FIRST_VALUE: /* lpcbLen in front of the status */
-        return size >= 8 && number_at(cursor, size - 8, 4) > size;
-    }
-    return 0;
-}
-
-bool ndr_is_garbled(const buffer_cursor *cursor, ndr_first first, bool is_response)
-{
-    uint32_t size = tvb_reported_length(cursor->tvb);
-    bool is_failure = is_response && size >= 4 && !is_status(number_at(cursor, size - 4, 4));
-
-    return count_odd_numbers(cursor, first) + is_failure >= 2;
+    return tvb_bytes_exist(cursor->tvb, (int)at, 4) &&
+           tvb_get_uint32(cursor->tvb, (int)at, cursor->encoding) > MAX(size, LARGEST_SMALL_NUMBER);
 }

@@ -55,10 +55,6 @@ bool ndr_pointer(buffer_cursor *cursor, const char *what);
 
 /* --- Garbled stubs: behind a lost packet, and in other known cases, Wireshark hands over as decrypted what is not --- */
 
-/* Begin of a stub: a context handle; a wide string; an array of bytes that is conformant; two sizes, the first of which is not larger
- * than the stub; the value of a registry key, which ends with its length. */
-typedef enum { NDR_FIRST_HANDLE, NDR_FIRST_STRING, NDR_FIRST_ARRAY, NDR_FIRST_SIZES, NDR_FIRST_VALUE } ndr_first;
-
-/* Returns true if two numbers of the stub, which begins at `cursor`, are such as no peer sends: of
- * its begin, or the status at a response's end. */
-bool ndr_is_garbled(const buffer_cursor *cursor, ndr_first first, bool is_response);
+/* Returns true if the number that the stub begins with, at `cursor`, is such as no peer sends: a handle's attributes, the length of a string, or the
+ * size of what is in the stub. `ends_with_length`: the size stands in front of the status instead, at the stub's end. */
+bool ndr_is_garbled(const buffer_cursor *cursor, bool ends_with_length);

@@ -682,16 +682,14 @@ static const rpc_operation operations[] = {
 typedef struct {
     void (*read)(void *pdu); /* NULL: the PDU says nothing */
     void (*dissect)(hkpd_pdu *p);
-    ndr_first begin; /* of its stub */
 } pdu_functions;
 
 /* Functions for request and response of these operations, in the same order. */
 static const pdu_functions functions_of[][2] = {
-    {{NULL, NULL, NDR_FIRST_STRING}, {read_handle_and_status, open_key_response, NDR_FIRST_HANDLE}},
-    {{read_request_handle, show_performance_key, NDR_FIRST_HANDLE},
-     {read_handle_and_status, close_key_response, NDR_FIRST_HANDLE}},
-    {{read_question, value_request, NDR_FIRST_HANDLE}, {read_answer, value_response, NDR_FIRST_VALUE}},
-    {{read_question, value_request, NDR_FIRST_HANDLE}, {read_answer, value_response, NDR_FIRST_VALUE}},
+    {{NULL, NULL}, {read_handle_and_status, open_key_response}},
+    {{read_request_handle, show_performance_key}, {read_handle_and_status, close_key_response}},
+    {{read_question, value_request}, {read_answer, value_response}},
+    {{read_question, value_request}, {read_answer, value_response}},
 };
 
 static bool is_active(void)
@@ -750,7 +748,8 @@ static int hkpd_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto
     p.question = p.call->question;
     const pdu_functions *functions = &functions_of[operation - operations][p.pdu.is_request ? 0 : 1];
     /* the stock function would show a garbled response as if it were true */
-    if (!p.pdu.is_request && rpc_pdu_get_handle(&p.pdu) && rpc_pdu_report_garbled(&p.pdu, functions->begin)) {
+    if (!p.pdu.is_request && rpc_pdu_get_handle(&p.pdu) &&
+        rpc_pdu_report_garbled(&p.pdu, functions->read == read_answer)) {
         call_tap_queue(pinfo, &(call_tap_data){.unread = UNREAD_GARBLED});
         return rpc_pdu_end(&p.pdu, NULL);
     }

@@ -134,21 +134,3 @@ def test_texts_of_other_scripts(tshark, tmp_path, text, size):
     talk.sample()
     rows = tshark.fields(scenario.write(tmp_path / 'x.pcap'), ['pcq.value.text'], '-Y', 'hkpd.data_block')
     assert rows == [[text]]
-
-
-def test_one_strange_parameter_is_no_noise(tshark, tmp_path):
-    """RC4 turns bits of the plaintext with those of the cipher."""
-    password = ['-o', 'ntlmssp.nt_password:Lab-Passw0rd']
-    path = TOP / 'test' / 'pcaps' / 'tcp-ntlm.pcap'
-    rows = tshark.fields(path, ['frame.number', 'frame.len', 'dcerpc.cn_frag_len'],
-                         '-Y', 'pcq.opnum == 6 && dcerpc.pkt_type == 0', *password)
-    number, length, fragment = map(int, rows[-1])
-    data, at, n = bytearray(path.read_bytes()), 24, 1
-    while n < number:
-        at, n = at + 16 + int.from_bytes(data[at + 8:at + 12], 'little'), n + 1
-    stub = at + 16 + length - fragment + 24
-    data[stub + 20 + 3] ^= 0x7F          # dwInSize, behind the handle's 20 bytes
-    (tmp_path / 'x.pcap').write_bytes(data)
-    row, = tshark.fields(tmp_path / 'x.pcap', ['pcq.in_size', 'pcq.noise', 'pcq.expert.in_size_range'],
-                         '-Y', 'frame.number == %d' % number, *password)
-    assert int(row[0]) > 0x70000000 and row[1] == '' and row[2] != ''
