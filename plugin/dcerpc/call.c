@@ -61,6 +61,8 @@ static char *format_monitor_filter(WS_FILTER_ARGUMENTS)
 
 /* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
 
+GPtrArray *rpc_handed;
+
 /* dcerpc_call_value -> the call of its protocol; emptied with the file */
 static wmem_map_t *calls;
 
@@ -72,6 +74,7 @@ static rpc_call *find_or_create_call(const rpc_pdu *pdu)
     if (call == NULL) {
         call = wmem_alloc0(wmem_file_scope(), pdu->protocol->call_size);
         call->protocol = pdu->protocol;
+        call->call_id = pdu->di->call_id;
         call->connection = rpc_connection_find_or_create(pdu->pinfo, pdu->is_request);
         wmem_map_insert(calls, pdu->di->call_data, call);
     }
@@ -104,9 +107,7 @@ void rpc_pdu_begin(rpc_pdu *pdu, const rpc_protocol *protocol, const char *opera
     pdu->server = call->connection->server;
     uint32_t *frame = pdu->is_request ? &call->request_frame : &call->response_frame;
     pdu->first_time = *frame == 0 && !PINFO_FD_VISITED(pinfo);
-    if (!PINFO_FD_VISITED(pinfo)) {
-        wmem_map_insert(call->connection->handed, rpc_handed_key(di->call_id, !pdu->is_request), call);
-    }
+    g_ptr_array_add(rpc_handed, call);
     *frame = pdu->first_time ? pinfo->num : *frame;
     pdu->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
     pdu->about = pdu->has_column ? wmem_strbuf_new(pinfo->pool, "") : NULL;
@@ -465,6 +466,7 @@ void rpc_protocol_register(int proto, const char *prefix, const char *number_fie
     fields_register_prefixed(proto, prefix, list, array_length(list));
     expert_info_register(proto, prefix, &protocol->expert);
     if (calls == NULL) {
+        rpc_handed = g_ptr_array_new();
         ndr_fields_register(proto);
         proto_register_subtree_array(ett, array_length(ett));
         calls = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);

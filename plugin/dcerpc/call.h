@@ -17,6 +17,7 @@
  * nothing. */
 typedef struct rpc_call {
     const struct rpc_protocol *protocol;
+    uint32_t call_id; /* of its headers */
     rpc_connection *connection;
     const char *operation;   /* "QueryCounterData"; NULL: not about performance data */
     uint32_t request_frame;  /* 0: none seen */
@@ -46,6 +47,9 @@ typedef struct rpc_protocol {
     int rest;   /* bytes behind the last parameter */
     int noise;  /* a garbled stub */
 } rpc_protocol;
+
+/* Calls (rpc_call) whose PDUs operations were handed since somebody emptied it, in the order of the PDUs. */
+extern GPtrArray *rpc_handed;
 
 /* Registers fields and expert infos of a protocol; the first time also what both share. `number_field`: the handle's number, behind `prefix`. */
 void rpc_protocol_register(int proto, const char *prefix, const char *number_field, rpc_protocol *protocol);

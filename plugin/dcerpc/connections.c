@@ -111,7 +111,6 @@ rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_reques
         connection->server = server_find_or_create(address_to_str(pinfo->pool, is_request ? &pinfo->dst : &pinfo->src));
         connection->contexts = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
         connection->pending = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
-        connection->handed = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
         if (pipes == NULL) {
             pipes = wmem_map_new(wmem_file_scope(), wmem_int64_hash, g_int64_equal);
             conversation_add_proto_data(find_or_create_conversation(pinfo), proto_connections, pipes);

@@ -81,7 +81,6 @@ typedef struct rpc_connection {
     unsigned num_offered;   /* 0: it is answered */
     uint8_t auth_level;     /* of the client's latest PDU with a token, 0: none */
     uint32_t unread_change; /* frame of the latest ValidateCounters of any query that could not be read; 0: none */
-    wmem_map_t *handed;     /* rpc_handed_key() -> rpc_call that an operation was handed; until its header is read */
     wmem_map_t *pending;    /* call id -> pending_call of transport.c */
     void *sealed_query;     /* sealed_query of transport.c; NULL: no sealed call yet */
 } rpc_connection;
@@ -101,12 +100,6 @@ static inline bool rpc_connection_is_unsealed(const rpc_connection *connection)
 /* Reads the header of the PDU at offset `at`. Returns false if no PDU of DCE/RPC 5 is there, or less than the common header was captured. Numbers
  * that were not captured are 0, RPC_NO_CONTEXT or RPC_NO_OPNUM. */
 bool rpc_header_read(rpc_header *header, tvbuff_t *tvb, int at);
-
-/* Returns the key of a call that an operation is handed a request or response of. */
-static inline void *rpc_handed_key(uint32_t call_id, bool is_response)
-{
-    return GSIZE_TO_POINTER((size_t)call_id << 1 | is_response);
-}
 
 /* Adds a bind, which begins a connection, or an alter_context, which goes on with one. Needs: the
  * first pass, in the order of the capture. Returns true if a context is PerflibV2's or winreg's,

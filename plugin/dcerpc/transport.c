@@ -144,13 +144,26 @@ typedef struct {
     rpc_call *handed[2]; /* of an operation that was handed the request, the response; NULL: none was */
 } pending_call;
 
+static unsigned num_read; /* calls of rpc_handed whose headers were read */
+
+/* Returns the call whose PDU with this header an operation was handed; NULL: none was. Needs: to be asked for each PDU of the packet, in their
+ * order. */
+static rpc_call *take_handed(const rpc_header *header)
+{
+    rpc_call *next = num_read < rpc_handed->len ? g_ptr_array_index(rpc_handed, num_read) : NULL;
+    bool is_its = next && next->call_id == header->call_id;
+
+    num_read += is_its;
+    return is_its ? next : NULL;
+}
+
 /* Adds a fragment of a request, response or fault; a request's first one begins the call. Returns
  * the call; NULL: its request was not seen. */
 static pending_call *add_fragment(packet_info *pinfo, rpc_connection *connection, const rpc_header *header)
 {
     void *key = GUINT_TO_POINTER(header->call_id);
     bool is_answer = header->type != PDU_REQ;
-    rpc_call *handed = wmem_map_remove(connection->handed, rpc_handed_key(header->call_id, is_answer));
+    rpc_call *handed = take_handed(header);
     pending_call *pending = wmem_map_lookup(connection->pending, key);
 
     if (header->is_first && !is_answer) {
@@ -226,9 +239,10 @@ static uint32_t count_returned_bytes(const pending_call *pending)
 
 typedef struct {
     uint64_t pipe;
-    uint64_t type;
+    uint32_t type;
     uint32_t call_id;
     uint32_t frame;
+    uint32_t at; /* offset in its tvb */
 } pdu_key;
 
 /* A PDU that listeners get by its headers, on every pass: "Bind", "Map", or one that no operation
@@ -255,17 +269,17 @@ static gboolean is_equal_pdu(const void *a, const void *b)
     return memcmp(a, b, sizeof(pdu_key)) == 0;
 }
 
-static pdu_key make_pdu_key(packet_info *pinfo, const rpc_header *header)
+static pdu_key make_pdu_key(packet_info *pinfo, const rpc_header *header, int at)
 {
-    return (pdu_key){dcerpc_get_transport_salt(pinfo), header->type, header->call_id, pinfo->num};
+    return (pdu_key){dcerpc_get_transport_salt(pinfo), header->type, header->call_id, pinfo->num, (uint32_t)at};
 }
 
 /* Keeps a copy of `pdu` as the packet's. Returns it. Changes: its key. */
-static kept_pdu *keep_pdu(packet_info *pinfo, const rpc_header *header, const kept_pdu *pdu)
+static kept_pdu *keep_pdu(packet_info *pinfo, const rpc_header *header, int at, const kept_pdu *pdu)
 {
     kept_pdu *kept = wmem_memdup(wmem_file_scope(), pdu, sizeof *pdu);
 
-    kept->key = make_pdu_key(pinfo, header);
+    kept->key = make_pdu_key(pinfo, header, at);
     wmem_map_insert(kept_pdus, &kept->key, kept);
     return kept;
 }
@@ -281,7 +295,7 @@ static void keep_mapping(packet_info *pinfo, const rpc_header *header, tvbuff_t 
     bool has_failed = is_fault || (has_status && tvb_get_uint32(tvb, end - 4, header->order) != 0);
 
     keep_pdu(
-        pinfo, header,
+        pinfo, header, at,
         &(kept_pdu){
             .is_setup = true,
             .tapped = {.operation = "Map", .is_response = is_answer, .is_fault = is_fault, .has_failed = has_failed}});
@@ -364,8 +378,9 @@ static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, cons
         return;
     }
     bool is_followed = operation && (connection->sealed_query || !is_of_any_key(is_hkpd, operation));
-    /* NTLM's dissector has the session's key, or the stub is decrypted: a key opened the packet, whatever came then */
-    bool is_opened = ws_has_data_source(pinfo, "Decrypted data") || ws_has_data_source(pinfo, "Decrypted stub data");
+    /* NTLM's dissector has the session's key, or a stub is decrypted, and none was handed over: it is this one, whatever came then */
+    bool is_opened = rpc_handed->len == 0 &&
+                     (ws_has_data_source(pinfo, "Decrypted data") || ws_has_data_source(pinfo, "Decrypted stub data"));
     bool is_sealed = is_garbled || !is_opened;
     const lock *what = is_followed && !is_fault && is_sealed && is_size_known(pending, header, is_response)
                            ? find_lock(tvb, at, header)
@@ -378,7 +393,7 @@ static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, cons
     if (is_fault ? !tvb_bytes_exist(tvb, at, FAULT_SIZE) || !(call || is_followed) : call == NULL && what == NULL) {
         return;
     }
-    kept_pdu *pdu = keep_pdu(pinfo, header,
+    kept_pdu *pdu = keep_pdu(pinfo, header, at,
                              &(kept_pdu){.operation = operation,
                                          .protocol = call ? call->protocol : perflib,
                                          .lock = is_garbled ? NULL : what});
@@ -463,7 +478,7 @@ static rpc_connection *add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const 
         add_call_pdu(pinfo, connection, header, tvb, at);
     }
     if (is_setup) {
-        keep_pdu(pinfo, header, &setup);
+        keep_pdu(pinfo, header, at, &setup);
     }
     return connection;
 }
@@ -485,10 +500,11 @@ static void show_sealed_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
     char text[TEXT_NUMBER_SIZE];
 
     if (*any || !header->is_first || !header->is_last || at + header->size != (int)tvb_reported_length(tvb)) {
-        col_set_str(pinfo->cinfo, COL_PROTOCOL, "PCQ");
+        int proto = pdu->tapped.is_hkpd ? proto_get_id_by_filter_name("winreg") : perflib->proto;
+        col_set_str(pinfo->cinfo, COL_PROTOCOL, proto_get_protocol_short_name(find_protocol_by_id(proto)));
         (*any ? col_append_fstr : col_add_fstr)(pinfo->cinfo, COL_INFO, "%s%s %s", *any ? ", " : "", operation->name,
                                                 header->type == PDU_REQ ? "request" : "response");
-        item = proto_tree_add_item(tree, perflib->proto, tvb, at, header->size, ENC_NA);
+        item = proto_tree_add_item(tree, proto, tvb, at, header->size, ENC_NA);
     }
     *any = true;
     text_integer(text, size);
@@ -555,12 +571,12 @@ static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 {
     int end = pinfo->desegment_len != 0 ? pinfo->desegment_offset : (int)tvb_captured_length(tvb);
     rpc_header header;
-    bool any = false;
+    bool any = rpc_handed->len > 0;
 
     for (int at = 0; at < end && rpc_header_read(&header, tvb, at); at += header.size) {
         const rpc_connection *connection =
             PINFO_FD_VISITED(pinfo) ? rpc_find_connection(pinfo) : add_pdu(pinfo, tvb, at, &header);
-        const pdu_key key = make_pdu_key(pinfo, &header);
+        const pdu_key key = make_pdu_key(pinfo, &header, at);
         const kept_pdu *kept = header.is_last ? wmem_map_lookup(kept_pdus, &key) : NULL;
         if (connection == NULL) {
             tap_unbound(pinfo, &header);
@@ -601,6 +617,8 @@ static ws_heuristic dissect_transport(tvbuff_t *tvb, packet_info *pinfo, proto_t
     const heur_dissector_t stock = find_stock(pinfo->heur_list_name);
     volatile ws_heuristic result = true;
 
+    g_ptr_array_set_size(rpc_handed, 0);
+    num_read = 0;
     TRY
     {
         result = stock(tvb, pinfo, tree, data);

@@ -520,6 +520,26 @@ def test_several_calls_of_one_frame(tshark, tmp_path, order):
     assert [int(item.get('size')) for item in items] == [len(pdu) for pdu, in pdus] and len(pdus[0][0]) > 256
 
 
+def test_calls_of_one_frame_that_are_alike(tshark, tmp_path, passes):
+    """Two of one call id, two of winreg, one of another lock behind one that the key opens: each is shown as what it is."""
+    scenario, model = server_of('A')
+    rpc, key = (sealed_line(scenario, model, client_port=50001 + n, bind=False).rpc for n in range(2))
+    key.interface = WINREG
+    for line, opnums in ((rpc, (INFO, DATA)), (key, (3, 3))):
+        line.bind()
+        line.transport.to_server([pdu for opnum in opnums for pdu in line.request_pdus(opnum, bytes(24))])
+    rows = tshark.fields(scenario.write(tmp_path / 'a.pcap'), ['_ws.col.Protocol', 'pcq.sealed.operation'], '-Y', 'pcq.sealed.size', *passes)
+    assert rows == [['PCQ', '5,6'], ['WINREG', '3,3']]
+    capture, number = Capture.of_file(PCAPS / 'tcp-ntlm.pcap'), frames_with('tcp-ntlm', DATA, 'request')[-1]
+    rpc.auth_type, rpc.token = 16, lambda number: bytes(range(16))      # Kerberos
+    when, packet = capture.frames[number - 1]
+    packet += rpc.request_pdus(INFO, bytes(24))[0]
+    capture.frames[number - 1:] = [(when, packet[:16] + struct.pack('>H', len(packet) - 14) + packet[18:])]
+    rows = tshark.fields(capture.write(tmp_path / 'b.pcap'), ['pcq.query.number', 'pcq.sealed.operation'], '-Y',
+                         'frame.number == %d' % number, *with_key('tcp-ntlm'), *passes)
+    assert rows == [['1', '5']]
+
+
 @pytest.mark.parametrize('user, handles', [('Administrator', ['1 and 1 more']), ('Administratox', ['1', '2'])])
 @pytest.mark.parametrize('is_open', [True, False], ids=['open', 'sealed'])
 def test_another_account_is_another_monitor(tshark, tmp_path, user, handles, is_open):
