@@ -96,6 +96,15 @@ const char *text_short(wmem_allocator_t *pool, const char *text)
     return text_cut(pool, text, 80); /* the column has room for several texts */
 }
 
+const char *text_escaped(wmem_allocator_t *pool, const char *text)
+{
+    /* bytes of which they are, or begin with */
+    static const char odd[] =
+        "\1\2\3\4\5\6\a\b\t\n\v\f\r\16\17\20\21\22\23\24\25\26\27\30\31\32\33\34\35\36\37\177\302\342";
+
+    return text[strcspn(text, odd)] == '\0' ? text : ws_format_text(pool, text, strlen(text));
+}
+
 const char *text_marked(wmem_allocator_t *pool, const char *text, bool assumed)
 {
     return assumed ? wmem_strconcat(pool, text, " (assumed)", NULL) : text;

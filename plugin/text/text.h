@@ -37,5 +37,8 @@ const char *text_cut(wmem_allocator_t *pool, const char *text, unsigned characte
 /* Returns the same for the Info column: 80 characters. */
 const char *text_short(wmem_allocator_t *pool, const char *text);
 
+/* Returns the text with control characters and marks of direction as escapes, in `pool`; `text` itself if it has none. */
+const char *text_escaped(wmem_allocator_t *pool, const char *text);
+
 /* Returns the text with " (assumed)" behind it in `pool`, if it is assumed; else `text` itself. */
 const char *text_marked(wmem_allocator_t *pool, const char *text, bool assumed);

@@ -111,11 +111,12 @@ def test_info_shows_one_instance_from_packet_to_packet(tshark, tmp_path, total):
 
 @pytest.mark.parametrize('refused, more', [(1, ''), (5, ', 4 more')])
 def test_the_first_refusal_is_named_and_the_others_are_counted(tshark, tmp_path, refused, more):
-    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [1]))
+    """Control characters of names do not reach a terminal."""
+    s = single('Small\x1b\u202e', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [1]))
     scenario = capture_talk(Server([s]), lambda c: (learn(c, s), c.validate(c.open(), [ask(s, 10 + i) for i in range(refused)])))
     number, = [n for n, there in scenario.frames.items() if (there[0].opnum, there[0].kind) == (VALIDATE, 'response')]
     info = tshark.info(scenario.write(tmp_path / 'a.pcap'))[number]
-    assert info.startswith('ValidateCounters response, %d refused: \\Small\\#10 (ERROR_WMI_ITEMID_NOT_FOUND)%s, query 1, ' % (refused, more))
+    assert info.startswith('ValidateCounters response, %d refused: \\Small\\033\\u202E\\#10 (ERROR_WMI_ITEMID_NOT_FOUND)%s, query 1, ' % (refused, more))
 
 
 @pytest.mark.parametrize('shift', range(4))
