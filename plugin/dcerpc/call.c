@@ -66,21 +66,6 @@ GPtrArray *rpc_handed;
 /* dcerpc_call_value -> the call of its protocol; emptied with the file */
 static wmem_map_t *calls;
 
-/* Returns the call of a PDU. Changes: creates it with the first PDU, in the size that the protocol needs. */
-static rpc_call *find_or_create_call(const rpc_pdu *pdu)
-{
-    rpc_call *call = wmem_map_lookup(calls, pdu->di->call_data);
-
-    if (call == NULL) {
-        call = wmem_alloc0(wmem_file_scope(), pdu->protocol->call_size);
-        call->protocol = pdu->protocol;
-        call->call_id = pdu->di->call_id;
-        call->connection = rpc_connection_find_or_create(pdu->pinfo, pdu->is_request);
-        wmem_map_insert(calls, pdu->di->call_data, call);
-    }
-    return call;
-}
-
 /* True of a response to a call that another frame answered before. */
 static bool is_repeated(const rpc_pdu *pdu)
 {
@@ -103,7 +88,14 @@ void rpc_pdu_begin(rpc_pdu *pdu, const rpc_protocol *protocol, const char *opera
     pdu->opnum = di->call_data->opnum;
     pdu->is_request = di->ptype == PDU_REQ;
     pdu->drep = drep;
-    rpc_call *call = pdu->call = find_or_create_call(pdu);
+    rpc_call *call = pdu->call = wmem_map_lookup(calls, di->call_data);
+    if (call == NULL) {
+        call = pdu->call = wmem_alloc0(wmem_file_scope(), protocol->call_size);
+        call->protocol = protocol;
+        call->call_id = di->call_id;
+        call->connection = rpc_connection_find_or_create(pinfo, pdu->is_request);
+        wmem_map_insert(calls, di->call_data, call);
+    }
     pdu->server = call->connection->server;
     uint32_t *frame = pdu->is_request ? &call->request_frame : &call->response_frame;
     pdu->first_time = *frame == 0 && !PINFO_FD_VISITED(pinfo);
@@ -198,14 +190,15 @@ static void append_to_column(const rpc_pdu *pdu, const char *separator, const wm
 
 /* Appends to the Info column: damage, subjects, and details unless the stub is short; of a garbled
  * stub that alone. */
-static void write_info(rpc_pdu *pdu)
+static void write_info(const rpc_pdu *pdu)
 {
-    if (pdu->is_garbled) {
-        col_append_sep_str(pdu->pinfo->cinfo, COL_INFO, SEPARATOR, "[Probably not decrypted correctly]");
-        return;
-    }
-    if (pdu->report.damaged && !pdu->report.shows_end) { /* as Wireshark's own dissectors write it */
-        col_append_sep_str(pdu->pinfo->cinfo, COL_INFO, SEPARATOR, "[Malformed Packet]");
+    bool is_damaged = pdu->report.damaged && !pdu->report.shows_end; /* else Wireshark said so */
+    const char *wrong = pdu->is_garbled ? "[Probably not decrypted correctly]"
+                        : is_damaged    ? "[Malformed Packet]"
+                                        : NULL;
+
+    if (wrong) {
+        col_append_sep_str(pdu->pinfo->cinfo, COL_INFO, SEPARATOR, wrong);
     }
     append_to_column(pdu, SEPARATOR, pdu->about);
     if (!pdu->is_short) {

@@ -59,6 +59,8 @@ bool rpc_header_read(rpc_header *header, tvbuff_t *tvb, int at)
     uint8_t type = tvb_get_uint8(tvb, at + 2), flags = tvb_get_uint8(tvb, at + 3);
     bool is_whole = tvb_bytes_exist(tvb, at, RPC_HEADER_SIZE), is_request = type == PDU_REQ;
     *header = (rpc_header){
+        .tvb = tvb,
+        .at = at,
         .order = order,
         .type = type,
         .is_first = flags & FLAG_FIRST,
@@ -134,9 +136,10 @@ static const e_guid_t ndr64 = {0x71710533, 0xbeba, 0x4937, {0x83, 0x19, 0xb5, 0x
 
 /* Reads a bind's contexts as far as they were captured; the interface of each is that of its first
  * syntax. Returns their number. Changes: `contexts`. */
-static unsigned read_contexts(rpc_context contexts[UINT8_MAX], tvbuff_t *tvb, int offset, const rpc_header *header)
+static unsigned read_contexts(rpc_context contexts[UINT8_MAX], const rpc_header *header)
 {
-    int at = offset + CONTEXTS_AT, end = offset + header->size;
+    tvbuff_t *tvb = header->tvb;
+    int at = header->at + CONTEXTS_AT, end = header->at + header->size;
     unsigned said = tvb_bytes_exist(tvb, at - 4, 1) ? tvb_get_uint8(tvb, at - 4) : 0, count = 0;
 
     while (count < said && at + CONTEXT_SIZE + SYNTAX_SIZE <= end &&
@@ -152,11 +155,11 @@ static unsigned read_contexts(rpc_context contexts[UINT8_MAX], tvbuff_t *tvb, in
     return count;
 }
 
-bool rpc_add_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header, call_tap_data *call)
+bool rpc_add_bind(packet_info *pinfo, const rpc_header *header, call_tap_data *call)
 {
     rpc_connection *connection = rpc_find_connection(pinfo);
     rpc_context offered[UINT8_MAX];
-    unsigned count = read_contexts(offered, tvb, offset, header);
+    unsigned count = read_contexts(offered, header);
     rpc_interface first = NUM_RPC_INTERFACES;
 
     for (unsigned i = 0; i < count; i++) {
@@ -179,9 +182,10 @@ bool rpc_add_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_heade
     return first < RPC_MAPPER;
 }
 
-bool rpc_add_bind_answer(rpc_connection *connection, tvbuff_t *tvb, int offset, const rpc_header *header,
-                         call_tap_data *call)
+bool rpc_add_bind_answer(rpc_connection *connection, const rpc_header *header, call_tap_data *call)
 {
+    tvbuff_t *tvb = header->tvb;
+    int offset = header->at;
     bool is_nak = header->type == PDU_BIND_NAK, has_address = !is_nak && tvb_bytes_exist(tvb, offset + ADDRESS_AT, 2);
     int address = has_address ? tvb_get_uint16(tvb, offset + ADDRESS_AT, header->order) : 0;
     int at = offset + (ADDRESS_AT + 2 + address + 3) / 4 * 4 + 4;

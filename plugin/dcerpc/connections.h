@@ -23,7 +23,10 @@
 #define RPC_LEVEL_NONE 1
 #define RPC_LEVEL_PRIVACY 6
 
+/* The header of a PDU, and where it is. */
 typedef struct {
+    tvbuff_t *tvb;
+    int at;             /* offset of the PDU in `tvb` */
     unsigned order;     /* ENC_LITTLE_ENDIAN or ENC_BIG_ENDIAN */
     uint8_t type;       /* PDU_REQ and others */
     bool is_first;      /* the first fragment */
@@ -104,13 +107,12 @@ bool rpc_header_read(rpc_header *header, tvbuff_t *tvb, int at);
 /* Adds a bind, which begins a connection, or an alter_context, which goes on with one. Needs: the
  * first pass, in the order of the capture. Returns true if a context is PerflibV2's or winreg's,
  * with the call "Bind" in `call`. Changes: creates a connection for a followed interface alone. */
-bool rpc_add_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header, call_tap_data *call);
+bool rpc_add_bind(packet_info *pinfo, const rpc_header *header, call_tap_data *call);
 
 /* Adds the answer to the latest bind, if it had none: forgets the interface of contexts that are
  * refused (a bind_nak refuses all; not captured: accepted). Returns as rpc_add_bind(); the call has
  * failed if each context of a followed interface is refused. */
-bool rpc_add_bind_answer(rpc_connection *connection, tvbuff_t *tvb, int offset, const rpc_header *header,
-                         call_tap_data *call);
+bool rpc_add_bind_answer(rpc_connection *connection, const rpc_header *header, call_tap_data *call);
 
 /* True if bytes of a request for a mapping ask for PerflibV2 or winreg. */
 bool rpc_asks_mapper(tvbuff_t *tvb, int at, int end);

@@ -77,12 +77,13 @@ static const lock kerberos = {
 /* Returns what sealed the stub of the request or response whose header is at `at`, by its security trailer; NULL: it is not sealed, cut, no last
  * fragment, or sealed by something else. SPNEGO chose one of the two: RFC 4121's
  * and RFC 1964's tokens are Kerberos', and NTLM's signature begins with its version ([MS-NLMP] 2.2.2.9). */
-static const lock *find_lock(tvbuff_t *tvb, int at, const rpc_header *header)
+static const lock *find_lock(const rpc_header *header)
 {
-    int token = at + header->size - header->auth_size;
+    tvbuff_t *tvb = header->tvb;
+    int token = header->at + header->size - header->auth_size;
     bool is_sealed = header->auth_level == RPC_LEVEL_PRIVACY && header->stub_size > 0;
 
-    if (!is_sealed || header->size > (int)tvb_reported_length_remaining(tvb, at) ||
+    if (!is_sealed || header->size > (int)tvb_reported_length_remaining(tvb, header->at) ||
         !tvb_bytes_exist(tvb, token - RPC_TRAILER_SIZE, RPC_TRAILER_SIZE + 2)) {
         return NULL;
     }
@@ -93,18 +94,10 @@ static const lock *find_lock(tvbuff_t *tvb, int at, const rpc_header *header)
                                                                           : NULL;
 }
 
-/* Returns a preference of Wireshark's by the names of its module and its own; NULL: this Wireshark has none. */
-static pref_t *find_preference(const char *module_name, const char *name)
-{
-    module_t *module = prefs_find_module(module_name);
-
-    return module ? prefs_find_preference(module, name) : NULL;
-}
-
 /* True if a preference is there, and is no empty text. */
 static bool is_preference_set(const char *module_name, const char *name)
 {
-    pref_t *preference = find_preference(module_name, name);
+    pref_t *preference = prefs_find_preference(prefs_find_module(module_name), name);
     const char *text = preference ? prefs_get_string_value(preference, pref_current) : NULL;
 
     return text && *text;
@@ -113,7 +106,8 @@ static bool is_preference_set(const char *module_name, const char *name)
 /* Returns which key the user gave for a lock. A keytab may hold the key of an account, too, which opens NTLM. */
 static given_key find_given_key(const lock *what)
 {
-    pref_t *decrypt = find_preference("kerberos", "decrypt"); /* NULL where Wireshark has no Kerberos */
+    pref_t *decrypt =
+        prefs_find_preference(prefs_find_module("kerberos"), "decrypt"); /* NULL where Wireshark has no Kerberos */
     bool decrypts = decrypt && prefs_get_bool_value(decrypt, pref_current);
 
     if (what == &ntlm && is_preference_set("ntlmssp", "nt_password")) {
@@ -133,8 +127,8 @@ static given_key find_given_key(const lock *what)
 /* A call, from its request until its response: also one that no operation is handed, since it is
  * sealed, cut, or not reassembled. First pass only. */
 typedef struct {
-    rpc_interface interface; /* NUM_RPC_INTERFACES: another */
-    uint16_t opnum;          /* RPC_NO_OPNUM: not captured */
+    rpc_interface interface;        /* NUM_RPC_INTERFACES: another */
+    const rpc_operation *operation; /* NULL: not about performance data, or not captured */
     bool is_ndr64;
     bool is_mapping;     /* asks the endpoint mapper for PerflibV2 or winreg */
     nstime_t begun;      /* of the request's first fragment */
@@ -172,8 +166,9 @@ static pending_call *add_fragment(packet_info *pinfo, rpc_connection *connection
             pending = wmem_new(wmem_file_scope(), pending_call);
             wmem_map_insert(connection->pending, key, pending);
         }
-        *pending = (pending_call){.interface = context ? context->interface : NUM_RPC_INTERFACES,
-                                  .opnum = header->opnum,
+        rpc_interface interface = context ? context->interface : NUM_RPC_INTERFACES;
+        *pending = (pending_call){.interface = interface,
+                                  .operation = rpc_find_operation(interface, header->opnum),
                                   .is_ndr64 = context && context->is_ndr64,
                                   .begun = pinfo->abs_ts,
                                   .frame = pinfo->num,
@@ -189,16 +184,6 @@ static pending_call *add_fragment(packet_info *pinfo, rpc_connection *connection
     pending->size[is_answer] += header->stub_size;
     pending->handed[is_answer] = handed ? handed : pending->handed[is_answer];
     return pending;
-}
-
-/* True of a request that may be a ValidateCounters, and that no operation got. */
-static bool is_unread_change(const pending_call *pending)
-{
-    const rpc_operation *operation = rpc_find_operation(pending->interface, pending->opnum);
-    bool may_change = operation ? operation->flags & RPC_CHANGES
-                                : pending->interface == RPC_PERFLIB; /* an operation that was not captured */
-
-    return may_change && pending->handed[0] == NULL;
 }
 
 /* Bytes to a multiple of which some senders round a stub's size in alloc_hint. */
@@ -269,17 +254,17 @@ static gboolean is_equal_pdu(const void *a, const void *b)
     return memcmp(a, b, sizeof(pdu_key)) == 0;
 }
 
-static pdu_key make_pdu_key(packet_info *pinfo, const rpc_header *header, int at)
+static pdu_key make_pdu_key(packet_info *pinfo, const rpc_header *header)
 {
-    return (pdu_key){dcerpc_get_transport_salt(pinfo), header->type, header->call_id, pinfo->num, (uint32_t)at};
+    return (pdu_key){dcerpc_get_transport_salt(pinfo), header->type, header->call_id, pinfo->num, (uint32_t)header->at};
 }
 
 /* Keeps a copy of `pdu` as the packet's. Returns it. Changes: its key. */
-static kept_pdu *keep_pdu(packet_info *pinfo, const rpc_header *header, int at, const kept_pdu *pdu)
+static kept_pdu *keep_pdu(packet_info *pinfo, const rpc_header *header, const kept_pdu *pdu)
 {
     kept_pdu *kept = wmem_memdup(wmem_file_scope(), pdu, sizeof *pdu);
 
-    kept->key = make_pdu_key(pinfo, header, at);
+    kept->key = make_pdu_key(pinfo, header);
     wmem_map_insert(kept_pdus, &kept->key, kept);
     return kept;
 }
@@ -287,15 +272,15 @@ static kept_pdu *keep_pdu(packet_info *pinfo, const rpc_header *header, int at, 
 /* Keeps the last fragment of a call "Map", of a request or the endpoint mapper's answer: failed
  * by a fault, or if its status, the last 4 bytes before `end`, is not 0. Too short or cut: not
  * failed. */
-static void keep_mapping(packet_info *pinfo, const rpc_header *header, tvbuff_t *tvb, int at, int end)
+static void keep_mapping(packet_info *pinfo, const rpc_header *header, int end)
 {
     bool is_answer = header->type != PDU_REQ, is_fault = header->type == PDU_FAULT;
     bool has_status = is_answer && header->stub_size >= NDR_CONTEXT_HANDLE_SIZE + 4 &&
-                      end - at == RPC_HEADER_SIZE + header->stub_size;
-    bool has_failed = is_fault || (has_status && tvb_get_uint32(tvb, end - 4, header->order) != 0);
+                      end - header->at == RPC_HEADER_SIZE + header->stub_size;
+    bool has_failed = is_fault || (has_status && tvb_get_uint32(header->tvb, end - 4, header->order) != 0);
 
     keep_pdu(
-        pinfo, header, at,
+        pinfo, header,
         &(kept_pdu){
             .is_setup = true,
             .tapped = {.operation = "Map", .is_response = is_answer, .is_fault = is_fault, .has_failed = has_failed}});
@@ -362,38 +347,36 @@ static void fill_sealed_call(kept_pdu *pdu, rpc_connection *connection, const pe
     tapped->is_late = pdu->late != NULL;
 }
 
-/* Keeps the last fragment of a PDU if no operation could read it: a fault, a sealed one of known
+/* True if a key opened a PDU that no operation was handed: NTLM's dissector has the session's key, or a stub is decrypted, and it is no other's. */
+static bool is_opened(packet_info *pinfo)
+{
+    return rpc_handed->len == 0 &&
+           (ws_has_data_source(pinfo, "Decrypted data") || ws_has_data_source(pinfo, "Decrypted stub data"));
+}
+
+/* Keeps the last fragment of a PDU that no operation could read: a fault, a sealed one of known
  * size, or the answer to a call whose request an operation was handed. Changes: a fault ends the
  * call's change. */
 static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, const pending_call *pending,
-                            const rpc_header *header, tvbuff_t *tvb, int at)
+                            const rpc_header *header)
 {
-    const rpc_operation *operation = rpc_find_operation(pending->interface, pending->opnum);
+    const rpc_operation *operation = pending->operation;
     bool is_response = header->type != PDU_REQ, is_fault = header->type == PDU_FAULT;
-    bool is_hkpd = pending->interface == RPC_WINREG;
-    const rpc_call *handed = pending->handed[is_response];
-    bool is_garbled = handed && handed->is_garbled[is_response];
-
-    if (handed && !is_garbled) {
-        return;
-    }
+    bool is_hkpd = pending->interface == RPC_WINREG, is_garbled = pending->handed[is_response] != NULL;
     bool is_followed = operation && (connection->sealed_query || !is_of_any_key(is_hkpd, operation));
-    /* NTLM's dissector has the session's key, or a stub is decrypted, and none was handed over: it is this one, whatever came then */
-    bool is_opened = rpc_handed->len == 0 &&
-                     (ws_has_data_source(pinfo, "Decrypted data") || ws_has_data_source(pinfo, "Decrypted stub data"));
-    bool is_sealed = is_garbled || !is_opened;
-    const lock *what = is_followed && !is_fault && is_sealed && is_size_known(pending, header, is_response)
-                           ? find_lock(tvb, at, header)
-                           : NULL;
-    const rpc_call *asked = is_response && !is_garbled ? pending->handed[0] : NULL;
-    const rpc_call *call = what == NULL && asked && asked->operation ? asked : NULL;
+    bool is_sealed = is_followed && !is_fault && (is_garbled || !is_opened(pinfo));
+    const lock *what = is_sealed && is_size_known(pending, header, is_response) ? find_lock(header) : NULL;
+    const rpc_call *asked = is_response && !is_garbled && what == NULL ? pending->handed[0] : NULL;
+    const rpc_call *call = asked && asked->operation ? asked : NULL;
+    bool is_whole = !is_fault || tvb_bytes_exist(header->tvb, header->at, FAULT_SIZE);
+
     if (is_fault && call) { /* nothing of a change is done */
         query_end_change(call->change, CHANGE_FAILED, NULL, 0);
     }
-    if (is_fault ? !tvb_bytes_exist(tvb, at, FAULT_SIZE) || !(call || is_followed) : call == NULL && what == NULL) {
+    if (!is_whole || !(call || what || (is_fault && is_followed))) {
         return;
     }
-    kept_pdu *pdu = keep_pdu(pinfo, header, at,
+    kept_pdu *pdu = keep_pdu(pinfo, header,
                              &(kept_pdu){.operation = operation,
                                          .protocol = call ? call->protocol : perflib,
                                          .lock = is_garbled ? NULL : what});
@@ -404,7 +387,7 @@ static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, cons
         .has_failed = is_fault,
         .does_not_seal = rpc_connection_is_unsealed(connection),
         .operation = call ? call->operation : operation->name,
-        .status = is_fault ? tvb_get_uint32(tvb, at + RPC_HEADER_SIZE, header->order) : 0,
+        .status = is_fault ? tvb_get_uint32(header->tvb, header->at + RPC_HEADER_SIZE, header->order) : 0,
         .seconds = is_response ? rpc_seconds_since(&pending->begun, pinfo) : -1,
         .request_frame = call ? call->request_frame : pending->frame,
         .server = connection->server,
@@ -425,29 +408,30 @@ static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, cons
 
 /* Adds a fragment of a request, response or fault to its call; none whose request was not seen.
  * Keeps the last fragment for listeners if it asks or answers the endpoint mapper ("Map"), or if
- * no operation could read it. Needs: the first pass, in the order of the capture; `at`: the
- * header's offset. Changes: as keep_unread_pdu(); `unread_change`, by a request that may change
- * counters and was not read; an answer's last fragment frees the call. */
-static void add_call_pdu(packet_info *pinfo, rpc_connection *connection, const rpc_header *header, tvbuff_t *tvb,
-                         int at)
+ * no operation could read it. Needs: the first pass, in the order of the capture. Changes: as
+ * keep_unread_pdu(); `unread_change`, by a request that may change counters and was not read; an
+ * answer's last fragment frees the call. */
+static void add_call_pdu(packet_info *pinfo, rpc_connection *connection, const rpc_header *header)
 {
+    int at = header->at, captured = tvb_captured_length_remaining(header->tvb, at);
+    int end = at + MIN(RPC_HEADER_SIZE + header->stub_size, captured);
     bool is_request = header->type == PDU_REQ;
-    int end = at + MIN(RPC_HEADER_SIZE + header->stub_size, tvb_captured_length_remaining(tvb, at));
     pending_call *pending = add_fragment(pinfo, connection, header);
 
-    if (pending && is_request && pending->interface == RPC_MAPPER && pending->opnum == EPT_MAP) {
-        pending->is_mapping |= rpc_asks_mapper(tvb, at + RPC_HEADER_SIZE, end);
+    if (pending && is_request && pending->interface == RPC_MAPPER && header->opnum == EPT_MAP) {
+        pending->is_mapping |= rpc_asks_mapper(header->tvb, at + RPC_HEADER_SIZE, end);
     }
     if (pending == NULL || !header->is_last) {
         return;
     }
-    if (is_request && is_unread_change(pending)) {
+    bool may_change = pending->operation ? pending->operation->flags & RPC_CHANGES : pending->interface == RPC_PERFLIB;
+    if (is_request && may_change && pending->handed[0] == NULL) {
         connection->unread_change = pinfo->num;
     }
     if (pending->is_mapping) {
-        keep_mapping(pinfo, header, tvb, at, end);
-    } else {
-        keep_unread_pdu(pinfo, connection, pending, header, tvb, at);
+        keep_mapping(pinfo, header, end);
+    } else if (!pending->handed[!is_request] || pending->handed[!is_request]->is_garbled[!is_request]) {
+        keep_unread_pdu(pinfo, connection, pending, header);
     }
     if (!is_request) {
         wmem_map_remove(connection->pending, GUINT_TO_POINTER(header->call_id));
@@ -457,13 +441,13 @@ static void add_call_pdu(packet_info *pinfo, rpc_connection *connection, const r
 
 /* Adds a PDU to its connection, on the first pass, in the order of the capture. Returns the
  * connection; NULL: there is none, as before the first bind to a followed interface. */
-static rpc_connection *add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header)
+static rpc_connection *add_pdu(packet_info *pinfo, const rpc_header *header)
 {
     bool is_bind = header->type == PDU_BIND || header->type == PDU_ALTER;
     bool is_bind_answer = header->type == PDU_BIND_ACK || header->type == PDU_ALTER_ACK || header->type == PDU_BIND_NAK;
     bool is_answer = header->type == PDU_RESP || header->type == PDU_FAULT;
     kept_pdu setup = {.is_setup = true};
-    bool is_setup = is_bind && rpc_add_bind(pinfo, tvb, at, header, &setup.tapped);
+    bool is_setup = is_bind && rpc_add_bind(pinfo, header, &setup.tapped);
     rpc_connection *connection = rpc_find_connection(pinfo);
 
     if (connection == NULL) {
@@ -473,12 +457,12 @@ static rpc_connection *add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const 
         connection->auth_level = header->auth_level;
     }
     if (is_bind_answer) {
-        is_setup = rpc_add_bind_answer(connection, tvb, at, header, &setup.tapped);
+        is_setup = rpc_add_bind_answer(connection, header, &setup.tapped);
     } else if (is_answer || header->type == PDU_REQ) {
-        add_call_pdu(pinfo, connection, header, tvb, at);
+        add_call_pdu(pinfo, connection, header);
     }
     if (is_setup) {
-        keep_pdu(pinfo, header, at, &setup);
+        keep_pdu(pinfo, header, &setup);
     }
     return connection;
 }
@@ -491,20 +475,21 @@ static int ett_sealed = -1;
 /* Shows what seals a PDU, by the key that was given why it is not opened, and whether it is late.
  * Wireshark has shown protocol and operation of a frame's only PDU, if it is the only fragment.
  * `any`: others stand before it. */
-static void show_sealed_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
-                            const kept_pdu *pdu, given_key given, bool *any)
+static void show_sealed_pdu(packet_info *pinfo, proto_tree *tree, const rpc_header *header, const kept_pdu *pdu,
+                            given_key given, bool *any)
 {
+    tvbuff_t *tvb = header->tvb;
     const rpc_operation *operation = pdu->operation;
     uint32_t size = pdu->tapped.sealed.size;
     proto_item *item = tree ? tree->last_child : NULL;
     char text[TEXT_NUMBER_SIZE];
 
-    if (*any || !header->is_first || !header->is_last || at + header->size != (int)tvb_reported_length(tvb)) {
+    if (*any || !header->is_first || !header->is_last || header->at + header->size != (int)tvb_reported_length(tvb)) {
         int proto = pdu->tapped.is_hkpd ? proto_get_id_by_filter_name("winreg") : perflib->proto;
         col_set_str(pinfo->cinfo, COL_PROTOCOL, proto_get_protocol_short_name(find_protocol_by_id(proto)));
         (*any ? col_append_fstr : col_add_fstr)(pinfo->cinfo, COL_INFO, "%s%s %s", *any ? ", " : "", operation->name,
                                                 header->type == PDU_REQ ? "request" : "response");
-        item = proto_tree_add_item(tree, proto, tvb, at, header->size, ENC_NA);
+        item = proto_tree_add_item(tree, proto, tvb, header->at, header->size, ENC_NA);
     }
     *any = true;
     text_integer(text, size);
@@ -522,12 +507,12 @@ static void show_sealed_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
 }
 
 /* Shows a fault, which DCE/RPC hands to no operation. */
-static void show_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
-                       const kept_pdu *pdu)
+static void show_fault(packet_info *pinfo, proto_tree *tree, const rpc_header *header, const kept_pdu *pdu)
 {
     const call_tap_data *tapped = &pdu->tapped;
     const char *name = text_fault(pinfo->pool, tapped->status);
-    proto_item *item = proto_tree_add_item(tree, pdu->protocol->proto, tvb, at, MAX(header->size, FAULT_SIZE), ENC_NA);
+    proto_item *item =
+        proto_tree_add_item(tree, pdu->protocol->proto, header->tvb, header->at, MAX(header->size, FAULT_SIZE), ENC_NA);
 
     col_set_str(pinfo->cinfo, COL_PROTOCOL, proto_get_protocol_short_name(find_protocol_by_id(pdu->protocol->proto)));
     col_add_fstr(pinfo->cinfo, COL_INFO, "%s fault: %s", tapped->operation, name);
@@ -537,19 +522,19 @@ static void show_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int 
                       tapped->status);
 }
 
-/* Shows and taps on every pass what was kept of the PDU at offset `at`. `any`: others are shown before it in the frame. */
-static void show_unread_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
-                            const kept_pdu *pdu, bool *any)
+/* Shows and taps on every pass what was kept of a PDU. `any`: others are shown before it in the frame. */
+static void show_unread_pdu(packet_info *pinfo, proto_tree *tree, const rpc_header *header, const kept_pdu *pdu,
+                            bool *any)
 {
     call_tap_data tapped = pdu->tapped;
 
     if (tapped.is_fault) {
-        show_fault(tvb, pinfo, tree, at, header, pdu);
+        show_fault(pinfo, tree, header, pdu);
     } else if (pdu->lock) {
         given_key given = find_given_key(pdu->lock);
         tapped.unread = pdu->lock->given[given].why;
         if (!is_of_any_key(tapped.is_hkpd, pdu->operation)) {
-            show_sealed_pdu(tvb, pinfo, tree, at, header, pdu, given, any);
+            show_sealed_pdu(pinfo, tree, header, pdu, given, any);
         }
     }
     call_tap_queue(pinfo, &tapped);
@@ -557,16 +542,9 @@ static void show_unread_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
 
 /* --- Wireshark's heuristics --------------------------------------------------------------------------------------- */
 
-/* Hands listeners a request or response without a connection (no bind to a watched interface was captured) as the call "Unbound". */
-static void tap_unbound(packet_info *pinfo, const rpc_header *header)
-{
-    if (header->type == PDU_REQ || header->type == PDU_RESP) {
-        call_tap_queue_setup(pinfo, &(call_tap_data){.operation = "Unbound", .is_response = header->type == PDU_RESP});
-    }
-}
-
-/* Reads the headers of the PDUs in `tvb`: adds them to their connections on the first pass, and shows those that no operation read. A PDU at the end
- * that is not all there may come again, reassembled. */
+/* Reads the headers of the PDUs in `tvb`: adds them to their connections on the first pass, and shows those that no operation read. Listeners get a
+ * request or response without a connection (no bind to a watched interface was captured) as the call "Unbound". A PDU at the end that is not all
+ * there may come again, reassembled. */
 static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 {
     int end = pinfo->desegment_len != 0 ? pinfo->desegment_offset : (int)tvb_captured_length(tvb);
@@ -575,15 +553,16 @@ static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 
     for (int at = 0; at < end && rpc_header_read(&header, tvb, at); at += header.size) {
         const rpc_connection *connection =
-            PINFO_FD_VISITED(pinfo) ? rpc_find_connection(pinfo) : add_pdu(pinfo, tvb, at, &header);
-        const pdu_key key = make_pdu_key(pinfo, &header, at);
+            PINFO_FD_VISITED(pinfo) ? rpc_find_connection(pinfo) : add_pdu(pinfo, &header);
+        const pdu_key key = make_pdu_key(pinfo, &header);
         const kept_pdu *kept = header.is_last ? wmem_map_lookup(kept_pdus, &key) : NULL;
-        if (connection == NULL) {
-            tap_unbound(pinfo, &header);
+        bool is_response = header.type == PDU_RESP;
+        if (connection == NULL && (header.type == PDU_REQ || is_response)) {
+            call_tap_queue_setup(pinfo, &(call_tap_data){.operation = "Unbound", .is_response = is_response});
         } else if (kept && kept->is_setup) {
             call_tap_queue_setup(pinfo, &kept->tapped);
         } else if (kept) {
-            show_unread_pdu(tvb, pinfo, tree, at, &header, kept, &any);
+            show_unread_pdu(pinfo, tree, &header, kept, &any);
         }
     }
 }

@@ -8,7 +8,6 @@ import subprocess
 import pytest
 
 import test_manifest as manifests
-from conftest import TOP
 from gen import buffers, model, server, stubs
 from gen.hkpd_block import Counter, Instance, Object
 from gen.hkpd_scenario import begin_talk
