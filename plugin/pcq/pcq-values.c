@@ -183,10 +183,6 @@ static perf_raw find_number_in_block(value_stream *stream, const value_location 
     return is_there ? perf_table_number(table, group, row, column) : (perf_raw){0, 0};
 }
 
-/* Bytes of an instance without its values, or of a name. One that has more is looked for in no other block (pdh.h: PDH_MAX_INSTANCE_NAME is 1,024
- * characters), since that takes time by its length for each value. */
-#define MOST_NAME_BYTES 4096
-
 /* Finds a counter's number for the instance of `at` in another block of its sample. Tries the
  * block's own identifier, then the instance by its name alone, then all instances: each with this
  * counter, then with all counters. Needs: the identifier of the block of `at` is known. Returns the
@@ -201,9 +197,7 @@ static perf_raw find_number_in_others(value_stream *stream, const value_location
     perf_raw found = {0, 0};
 
     one.instance_id = PERF_NO_ID;
-    if (own->utf16_size > MOST_NAME_BYTES ||
-        (at->group->has_instances &&
-         perf_table_u32(at->in->table, perf_table_row(at->in->table, at->group, at->row)->offset) > MOST_NAME_BYTES)) {
+    if (own->utf16_size > PERF_MOST_NAME_BYTES) { /* it takes time by its length for each value */
         return found;
     }
     if (at->group->has_instances) {

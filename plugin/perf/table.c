@@ -261,6 +261,7 @@ uint32_t perf_table_name(const perf_table *t, const perf_group *g, uint32_t row,
     uint32_t room = 0, at = perf_table_row(t, g, row)->offset;
     uint32_t name = g->has_instances ? find_name(t, at, &room) : at;
 
+    room = room < PERF_MOST_NAME_BYTES ? room : PERF_MOST_NAME_BYTES;
     if (perf_is_utf16(g->code_page)) {
         *size = perf_utf16_size(t->data + name, room);
     } else {

@@ -212,7 +212,10 @@ static inline bool perf_column_is_base(const perf_column *column)
     return (column->type & 0x000F0C00) == 0x00030400; /* PERF_TYPE_COUNTER, PERF_COUNTER_BASE */
 }
 
-/* Returns the offset of the row's name. `size`: bytes without a terminator, 0: it has no name. */
+/* Bytes of a name that are read: its other ones would be read for each child of a parent (pdh.h: PDH_MAX_INSTANCE_NAME is 1,024 characters). */
+#define PERF_MOST_NAME_BYTES 4104
+
+/* Returns the offset of the row's name. `size`: bytes without a terminator, PERF_MOST_NAME_BYTES at most, 0: it has no name. */
 uint32_t perf_table_name(const perf_table *table, const perf_group *group, uint32_t row, uint32_t *size);
 
 /* Returns the offset of a cell's value, 0: the cell has none. `size`: its bytes. Inline, since each value of two samples asks for it. */
