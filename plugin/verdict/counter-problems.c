@@ -100,10 +100,11 @@ static void count_objects(const verdict *v, monitor_call *call, packet_info *pin
 
 void problems_count(verdict *v, monitor_call *call, packet_info *pinfo, const call_tap_data *tapped)
 {
-    enum { FILE_NOT_FOUND = 2 };
+    enum { FILE_NOT_FOUND = 2, SMALLEST_LIST = 8 }; /* bytes: one title of a digit, and the list's end */
     verdict_query *query = call->query;
     const counter_response *answer = tapped->answer;
-    bool is_titles = tapped->is_response && tapped->asks_titles;
+    bool is_titles = tapped->is_response && tapped->asks_titles && tapped->has_status && !tapped->is_probe;
+    bool is_whole = tapped->status == 0 && !tapped->is_damaged && tapped->out_size >= SMALLEST_LIST;
     bool is_malformed = answer ? answer->sample == NULL || tapped->is_damaged
                                : tapped->is_damaged && tapped->is_response && tapped->brings_data;
 
@@ -111,10 +112,10 @@ void problems_count(verdict *v, monitor_call *call, packet_info *pinfo, const ca
     count_refusals(v, call, pinfo, tapped);
     if (is_malformed && tapped->handle && pinfo->fd->cap_len >= pinfo->fd->pkt_len) {
         add_problem(v, call, PROBLEM_DAMAGED, NULL, 0);
-    } else if (is_titles && (tapped->is_damaged || tapped->status == FILE_NOT_FOUND)) {
+    } else if (is_titles && !is_whole && (tapped->status == 0 || tapped->status == FILE_NOT_FOUND)) {
         add_problem(v, call, PROBLEM_NAMES, NULL, 0);
     }
-    call->facts |= (is_titles && tapped->status == 0 && !tapped->is_damaged) << FACT_TITLES;
+    call->facts |= (is_titles && is_whole) << FACT_TITLES;
     if (call_tap_has_sample(tapped)) {
         bool is_absent = call->facts & 1u << PROBLEM_NOT_DELIVERED;
         query->absences += is_absent && !query->is_absent;

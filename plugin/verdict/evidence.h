@@ -65,7 +65,7 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
     X(HANDLES_OPEN, "handles_open", "Queries left open", "-z pcq,queries", "the client has to close what it opens") \
     X(ASSUMED, "assumed", "Values assumed", "docs/limits.md", "capture from the client's first call on") \
     X(PAUSE, "pause", "Pause", "docs/statistics.md", \
-      "nothing is missing: the client had closed what it had open, or the service stops when idle (DisableIdleStop)")
+      "perhaps on purpose: the client had closed what it had open, or the service stops when idle (DisableIdleStop)")
 
 #define VERDICT_NUMBER(kind, ...) VERDICT_##kind,
 typedef enum { VERDICT_KINDS(VERDICT_NUMBER) VERDICT_NUM_KINDS } verdict_kind;

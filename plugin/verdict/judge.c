@@ -128,9 +128,10 @@ static monitor_problem find_missing(const verdict_monitor *monitor, const monito
     if (!is_unanswered(call, failure ? failure->at.time : steps_times().last)) {
         return PROBLEM_NONE;
     }
-    return !is_resent_in_vain(call->connection, true, call->asked) ? PROBLEM_SILENT
-           : idle >= IDLE_S                                        ? PROBLEM_IDLE
-                                                                   : PROBLEM_RESENT;
+    return is_resent_in_vain(call->connection, false, call->asked)   ? PROBLEM_LARGE
+           : !is_resent_in_vain(call->connection, true, call->asked) ? PROBLEM_SILENT
+           : idle >= IDLE_S                                          ? PROBLEM_IDLE
+                                                                     : PROBLEM_RESENT;
 }
 
 /* Returns what is wrong with a call that has a response. */
@@ -144,9 +145,12 @@ static monitor_problem find_wrong_response(const monitor_call *call)
                : call->status == ACCESS_DENIED ? PROBLEM_RIGHTS
                                                : PROBLEM_FAILED;
     }
+    bool is_slow = !call->asks && call->seconds >= STEPS_LONG_WAIT && !steps_times().was_set;
+
     return call->outcome == CALL_EMPTY   ? (call->query->is_sealed ? PROBLEM_SEALED : PROBLEM_EMPTY)
            : call->outcome == CALL_PROBE ? PROBLEM_ROOM
            : call->began > 0 && is_resent_in_vain(call->connection, false, call->began) ? PROBLEM_LARGE
+           : is_slow                                                                    ? PROBLEM_SLOW
                                                                                         : PROBLEM_NONE;
 }
 
@@ -173,14 +177,20 @@ static void show_call(const verdict_monitor *monitor, problem_shown *all, const 
     }
 }
 
-/* Shows queries whose connection the server, or a firewall, ended, and those that the client left open. */
+/* Shows queries whose connection the server, or a firewall, ended, and those that the client left open. A connection's end closes all of its
+ * handles, so one that was open alone is not left. */
 static void show_open(const verdict_monitor *monitor, problem_shown *all)
 {
+    const verdict_connection *before = NULL; /* of the query before */
+
     for (const verdict_query *query = monitor->first; query; query = query->next) {
-        if (is_open(query) && is_ended_by_server(query->connection)) {
-            show_problem(monitor, &all[PROBLEM_CLOSED], query->connection->end, NULL);
+        const verdict_connection *own = query->connection;
+        bool is_alone = own->end.frame > 0 && own != before && (query->next == NULL || own != query->next->connection);
+        before = own;
+        if (is_open(query) && is_ended_by_server(own)) {
+            show_problem(monitor, &all[PROBLEM_CLOSED], own->end, NULL);
         }
-        if (is_open(query) && query->opened_frame > 0) {
+        if (is_open(query) && query->opened_frame > 0 && !is_alone) {
             show_problem(monitor, &all[PROBLEM_LEFT_OPEN], (verdict_moment){query->first_frame, query->first_time},
                          NULL);
         }
@@ -308,7 +318,8 @@ static void find_problems(const verdict *v, verdict_monitor *monitor)
     if (all[PROBLEM_PIPE].first && monitor->pair) {
         const setup_failure failure = {
             .step = STEP_CALL, .outcome = all[PROBLEM_PIPE].status, .shown = all[PROBLEM_PIPE].shown};
-        steps_add_failure(monitor->pool, monitor->pair, &failure, &monitor->findings);
+        bool lasts = monitor->last_sampled <= failure.shown.until.frame;
+        steps_add_failure(monitor->pool, monitor->pair, &failure, lasts, &monitor->findings);
     }
 }
 

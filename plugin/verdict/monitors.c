@@ -16,6 +16,8 @@ enum { ACCESS_DENIED = 5 };
 /* Calls behind the beginning of a request among which it is looked for, and the newest ones that a success makes good. */
 #define MOST_LOOKED_AT 1000
 
+#define SLOW_CALL_S 0.5 /* seconds: a call for no data that takes less makes no sample late */
+
 /* --- Whose a call is ---------------------------------------------------------------------------------------------- */
 
 /* Returns true if the call belongs to one query or question. Openings and lists of titles belong to the peers instead. */
@@ -345,6 +347,9 @@ const verdict_query *verdict_count(verdict *v, packet_info *pinfo, const call_ta
     query->pair = query->connection->peers;
     learn_server_name(v, query, tapped);
     request = count_call(v, query, request, pinfo, tapped);
+    if (tapped->is_response && !request->asks && tapped->seconds >= SLOW_CALL_S) {
+        steps_note_slow_call(query->connection, verdict_now(pinfo), tapped->seconds);
+    }
     if (query->is_sealed && tapped->sealed.uses_query) {
         count_sealed(query, pinfo, tapped);
     } else if (tapped->handle) {

@@ -74,6 +74,7 @@ typedef struct {
     X(EMPTY, NO_DATA, SERVER, MANY_EMPTY, "$S answers $C without data$N: $T") \
     X(SEALED, NO_DATA, SERVER, 1, "$S answers $C without data (it fails, or $C offers too little room)$N: $T") \
     X(ROOM, NO_DATA, CLIENT, MANY_EMPTY, "$C offers $S too little room each time, and gets no sample: $T") \
+    X(SLOW, SLOW, SERVER, 1, "$S (or the network) responds slowly to $F of $C$N: $T") \
     X(CLOSED, BROKEN, SERVER, 1, "$S (or a firewall) closed the connection from $C with a %s open$N: $T") \
     X(LEFT_OPEN, HANDLES_OPEN, CLIENT, MANY_OPEN, "$C left %s handles open on $S: $T") \
     X(LOST, LOST, CAPTURE, 1, "The capture lacks packets of $C and $S[, or their order]: $T") \

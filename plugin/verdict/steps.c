@@ -270,8 +270,9 @@ static void pass_step(verdict_connection *connection, setup_step step, uint32_t 
     setup_failure *failure = &peers->failure, *waits = &peers->waits;
     bool is_same_account =
         connection->logon ? g_strcmp0(connection->logon, failure->shown.which) == 0 : failure->step == step;
+    bool is_passed = failure->step <= step && (failure->step < step || failure->outcome != OUTCOME_GUEST);
 
-    if (failure->step <= step && (failure->shown.which == NULL || is_same_account)) {
+    if (is_passed && (failure->shown.which == NULL || is_same_account)) {
         failure->shown.frames = NULL;
     }
     waits->shown.frames = waits->step <= step ? NULL : waits->shown.frames;
@@ -345,6 +346,13 @@ const connection_event *steps_find_event(wmem_array_t *events, event_kind kind, 
     return event < last ? event : NULL;
 }
 
+void steps_note_slow_call(const verdict_connection *connection, verdict_moment now, double seconds)
+{
+    if (connection->events) {
+        add_event(connection->events, &(connection_event){EVENT_SLOW_CALL, true, now, now.time - seconds, 0, 0});
+    }
+}
+
 /* Notes a FIN or RST: the connection was refused, the client left because of OUTCOME_SIGNING or
  * OUTCOME_GUEST, or the server ended it while a step waits. `is_lacking`: it acknowledges what
  * was not captured, perhaps the client's FIN, so it blames nobody. */
@@ -356,12 +364,13 @@ static void see_end(verdict_connection *connection, bool by_client, bool is_lack
     const verdict_moment asked = waits->shown.since;
     bool is_waiting = waits->shown.frames && waits->connection == connection;
     bool is_in_doubt = waits->outcome >= FIRST_DOUBT;
+    bool is_first = connection->end.frame == 0 || waits->step == STEP_CONNECT; /* a FIN may answer the client's */
     bool is_explained = asker->asker_refused > asker->asker_logged_on ||
                         (failure->shown.frames && failure->step == STEP_LOGON && failure->outcome != waits->outcome);
 
     if (is_waiting && is_in_doubt && by_client && !is_explained) {
         fail_step(connection, STEP_LOGON, waits->outcome, asked);
-    } else if (is_waiting && !is_in_doubt && !by_client && !is_lacking) {
+    } else if (is_waiting && !is_in_doubt && !by_client && !is_lacking && is_first) {
         fail_step(connection, waits->step, waits->step == STEP_CONNECT ? OUTCOME_RESET : OUTCOME_ENDED, now);
     } else if (is_waiting && now.time - asked.time < STEPS_LONG_WAIT) {
         waits->shown.frames = NULL; /* the client did not wait long */
@@ -517,7 +526,8 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
     uint32_t asked = smb->saved ? smb->saved->frame_req : 0;
     bool is_response = smb->flags & IS_RESPONSE, is_error = is_response && smb->status >> 30 == 3;
     bool is_waited_for = is_response && asked > 0 && waits->shown.frames && waits->shown.until.frame == asked;
-    setup_step step = is_waited_for ? waits->step : message_step(smb); /* only the request may have the name */
+    bool is_of_waits = is_waited_for && waits->step < STEP_BIND;     /* a bind's own answer is DCE/RPC's */
+    setup_step step = is_of_waits ? waits->step : message_step(smb); /* only the request may have the name */
 
     connection->peers->has_messages = true;
     connection->response_began = 0; /* later data is another message */
@@ -532,7 +542,8 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
         connection->end = is_end ? now : connection->end;
         connection->is_ended_by_client |= is_end;
     } else if (smb->status == STATUS_PENDING || smb->status == STATUS_MORE_PROCESSING) {
-        waits->shown.frames = is_waited_for && smb->status != STATUS_PENDING ? NULL : waits->shown.frames;
+        bool goes_on = is_waited_for && smb->status != STATUS_PENDING; /* the latest one of its requests was answered */
+        waits->shown.frames = goes_on && --waits->shown.count == 0 ? NULL : waits->shown.frames;
     } else if (is_error && (smb->opcode == READ || smb->opcode == WRITE || smb->opcode == IOCTL)) {
         add_event(connection->events, &(connection_event){EVENT_PIPE_FAILED, false, now, now.time, asked, smb->status});
     } else if (is_error && step < NUM_STEPS) {
@@ -781,7 +792,7 @@ static bool is_meant(const verdict_peers *peers, const setup_failure *failure)
     return peers->is_ours || (!peers->has_other_uses && (asker->asker_asks || !has_asker));
 }
 
-void steps_add_failure(wmem_allocator_t *pool, const verdict_peers *peers, const setup_failure *failure,
+void steps_add_failure(wmem_allocator_t *pool, const verdict_peers *peers, const setup_failure *failure, bool lasts,
                        verdict_finding **findings)
 {
     setup_step step = failure->step;
@@ -797,7 +808,7 @@ void steps_add_failure(wmem_allocator_t *pool, const verdict_peers *peers, const
     own = step == STEP_LOGON && row->party == PARTY_CLIENT ? "$C cannot log on to $S" : own;
     shown.more = row->name;
     shown.which = step == STEP_CONNECT ? wmem_strdup_printf(pool, "%u", failure->connection->port) : account;
-    verdict_add_finding(pool, findings, is_of_row ? row->kind : step_rows[step].kind, row->party, &shown, true,
+    verdict_add_finding(pool, findings, is_of_row ? row->kind : step_rows[step].kind, row->party, &shown, lasts,
                         peers->called, peers->client,
                         wmem_strconcat(pool, fails ? fails : own, does, account ? " as $F" : "",
                                        *row->meaning ? " (" : "", row->meaning, *row->meaning ? "): $T" : ": $T",
@@ -818,7 +829,7 @@ void steps_find(wmem_allocator_t *pool, const verdict_peers *peers, verdict_find
                           (cause->kind == VERDICT_BROKEN || cause->kind == VERDICT_UNANSWERED);
     }
     if (!is_consequence) {
-        steps_add_failure(pool, peers, failure, findings);
+        steps_add_failure(pool, peers, failure, true, findings);
     }
 }
 

@@ -79,6 +79,7 @@ typedef enum {
     EVENT_ZERO_WINDOW, /* its sender's buffer is full */
     EVENT_PIPE_FAILED, /* an SMB2 error in the place of a response */
     EVENT_LOST,        /* the capture lacks packets of either peer before this one */
+    EVENT_SLOW_CALL,   /* the response of a call that asks for no data */
 } event_kind;
 
 /* An event lasts from `since` to its packet. */
@@ -86,7 +87,7 @@ typedef struct {
     event_kind kind;
     bool is_by_client;
     verdict_moment at;
-    double since;    /* EVENT_RESENT: the segment was sent first; EVENT_LOST: the packet before; else `at` */
+    double since;    /* EVENT_RESENT: first sent; EVENT_LOST: packet before; EVENT_SLOW_CALL: request; else `at` */
     uint32_t about;  /* EVENT_PIPE_FAILED: frame of the request; 0: not captured */
     uint32_t status; /* EVENT_PIPE_FAILED: NTSTATUS */
 } connection_event;
@@ -126,6 +127,9 @@ extern verdict_peers *steps_first_peers;
  * there are forgotten; the client, where it was not known. */
 const verdict_connection *steps_note_call(packet_info *pinfo, bool is_response);
 
+/* Adds an event of a call that asks for no data. Needs: steps_note_call() returned the connection. `seconds`: until its response, now. */
+void steps_note_slow_call(const verdict_connection *connection, verdict_moment now, double seconds);
+
 /* Stores a copy of the name that the client gives the server, in place of its address or the name before. */
 void steps_name_server(verdict_peers *peers, const char *name);
 
@@ -158,8 +162,8 @@ void steps_watch(void);
 capture_times steps_times(void);
 
 /* Adds a finding of a failure: "SRV01 refuses the logon of 192.0.2.10 as LAB\svc (no rights):
- * 10:02:29, frame 101". */
-void steps_add_failure(wmem_allocator_t *pool, const verdict_peers *peers, const setup_failure *failure,
+ * 10:02:29, frame 101". `lasts`: nothing shows that it ended. */
+void steps_add_failure(wmem_allocator_t *pool, const verdict_peers *peers, const setup_failure *failure, bool lasts,
                        verdict_finding **findings);
 
 /* Adds a finding of the furthest step that failed, if it is about performance counters and no

@@ -75,7 +75,7 @@ static const char *explain_no_samples(const verdict_monitor *monitor)
     bool is_sampled = monitor->pair && monitor->pair->sampled > 0;
 
     return !is_sampled && monitor->stats.numbers[STAT_PROBES] > 0 ? "no samples, but size probes"
-           : (monitor->facts >> FACT_TITLES & 1) && monitor->num_samples == 0
+           : (monitor->facts >> FACT_TITLES & 1) && monitor->num_samples == 0 && !monitor->findings
                ? "no samples: it reads lists of names, and asks for no value"
            : is_sampled                          ? "other queries get the samples"
            : monitor->facts >> FACT_ANSWERED & 1 ? "no samples: no answer with data was captured"
@@ -144,6 +144,7 @@ const char *format_monitor_line(const verdict_monitor *monitor)
                            *account ? wmem_strconcat(pool, ", logon ", account, NULL) : ""};
     const char *line = wmem_strdup_printf(pool, "%s to %s: %s", monitor->stats.texts[STAT_CLIENT], monitor->called,
                                           format_sampling(monitor));
+    sealed = g_utf8_strlen(line, -1) + g_utf8_strlen(sealed, -1) > VERDICT_LINE && *sealed ? "; sealed" : sealed;
     long room = VERDICT_LINE - g_utf8_strlen(line, -1) - g_utf8_strlen(sealed, -1);
     for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
         const char **part = &parts[needed_most[i]];

@@ -17,7 +17,7 @@ typedef struct {
     const char *why;     /* end of the sentence's brackets */
 } late_cause;
 
-/* Returns what TCP shows between two times: a zero window, or a retransmission that took at least half of `delay` (seconds). */
+/* Returns what shows between two times: a zero window, or a retransmission or a call that took at least half of `delay` (seconds). */
 static late_cause find_event_cause(const verdict_connection *connection, double begin, double end, double delay)
 {
     const connection_event *last, *event = steps_events(connection->events, begin, &last);
@@ -28,6 +28,9 @@ static late_cause find_event_cause(const verdict_connection *connection, double 
         }
         if (event->kind == EVENT_RESENT && event->at.time - event->since >= delay / 2) {
             return (late_cause){true, PARTY_NETWORK, ", packets were resent"};
+        }
+        if (event->kind == EVENT_SLOW_CALL && event->at.time - event->since >= delay / 2) {
+            return (late_cause){true, PARTY_UNKNOWN, ", another call was slow"};
         }
     }
     return (late_cause){.holds = false};
@@ -76,12 +79,10 @@ static void add_sample(wmem_allocator_t *pool, verdict_evidence *shown, const mo
                                    : (verdict_moment){sample->asked_frame, sample->asked});
 }
 
-/* Adds a late sample, or one whose response is slow (`before` NULL), to the group of its cause's party.
- * `seconds`: its gap or response time, of which `delay` are too many. */
-static void add_to_group(const verdict_monitor *monitor, late_group *groups, const monitor_call *before,
-                         const monitor_call *sample, double seconds, double delay)
+/* Adds a late sample, or one whose response is slow, to the group of its cause's party. `seconds`: its gap or response time. */
+static void add_to_group(const verdict_monitor *monitor, late_group *groups, late_cause cause,
+                         const monitor_call *sample, double seconds)
 {
-    late_cause cause = find_cause(before, sample, delay);
     late_group *group = &groups[cause.party];
 
     group->why = group->why ? group->why : cause.why;
@@ -149,10 +150,11 @@ static bool find_late(verdict_monitor *monitor)
         if (!gap->is_late || is_unseen || is_consequence(before, sample)) {
             continue;
         }
-        if (gap->is_across && is_closed_by_client(before)) {
+        late_cause cause = find_cause(before, sample, gap->seconds - usual);
+        if (gap->is_across && is_closed_by_client(before) && cause.party == PARTY_CLIENT) {
             add_sample(monitor->pool, &pauses, sample);
         } else {
-            add_to_group(monitor, groups, before, sample, gap->seconds, gap->seconds - usual);
+            add_to_group(monitor, groups, cause, sample, gap->seconds);
             monitor->stats.numbers[STAT_LATE_ASKED]++;
         }
     }
@@ -171,7 +173,7 @@ static void find_slow(verdict_monitor *monitor)
         const monitor_call *sample = &monitor->samples[i];
         double delay = sample->answered - sample->sent;
         if (sample->answered > 0 && sample->seconds >= 0 && delay >= monitor->timing.slow_from) {
-            add_to_group(monitor, groups, NULL, sample, delay, delay);
+            add_to_group(monitor, groups, find_cause(NULL, sample, delay), sample, delay);
             monitor->stats.numbers[STAT_LATE_ANSWERED]++;
         }
     }

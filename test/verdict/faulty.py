@@ -221,7 +221,7 @@ def stuck(command=None, ends=None, smb=True):
             w.wait(.04)
             tcp.ack(1)
             w.wait(12)
-            tcp.segment(0, b'', RST)
+            tcp.close()
     return rung
 
 
@@ -313,7 +313,6 @@ RUNGS = {
     'open-unanswered': (open_unanswered, 'unanswered', 'server', 1),
     'open-faults': (call_says(OPEN, 5, 'faults', 'smb', browses=False), 'call_failed', EITHER, 1),
     'unknown-interface-fault': (call_says(OPEN, 0x1C010003, 'faults', browses=False), 'interface_missing', 'server', 1),
-    'security-package-fault': (call_says(OPEN, 1825, 'faults', browses=False), 'call_failed', EITHER, 1),
     'signed-and-denied': (call_says(OPEN, 5, browses=False, protocol=SignedRpc), 'not_sealed', 'client', 1),
     'signed-and-denied-by-fault': (call_says(OPEN, 5, 'faults', browses=False, protocol=SignedRpc), 'not_sealed', 'client', 1),
     'sealed-and-denied-by-fault': (call_says(OPEN, 5, 'faults', browses=False, protocol=SealedRpc), 'call_failed', EITHER, 1),
@@ -342,6 +341,8 @@ LADDER = {
     **{name: Faulty(lambda w, rung=rung: rung(w, SRV01), kind, party, count) for name, (rung, kind, party, count) in {**RUNGS, **STUCK}.items()},
     **{name + '-beside': Faulty(beside(rung), kind, party, count, at=SRV02) for name, (rung, kind, party, count) in {**RUNGS, **STUCK}.items()
        if not name.startswith('logon-') or name in ('logon-wrong-password', 'logon-no-logon-server')},
+    **{name + '-thrice': Faulty(lambda w, rung=rung: [rung(w, SRV01) for _ in range(3)], kind, party, 3) for name, (rung, kind, party, _) in {**RUNGS, **STUCK}.items()
+       if name in ('logon-guest', 'logon-unanswered', 'bind-nak-over-smb', 'bind-unanswered-smb')},
     'one-of-two-accounts': Faulty(polls(4, lambda m: smb_says(SETUP, 0xC000006D, user='svc-prtg')(m.network, SRV01), 4, mode='smb'), 'logon_failed', 'client', 1,
                                   says=' as LAB\\svc-prtg ('),
     'account-with-a-dollar': Faulty(lambda w: smb_says(SETUP, 0xC000006D, user='SQL$SALES')(w, SRV01), 'logon_failed', 'client', 1, says=' as LAB\\SQL$SALES ('),
@@ -476,7 +477,7 @@ def asks_for_names(count, status):
         m.open()
         with m.network.culprit():
             for _ in range(count):
-                m.talk.ask('Counter 009', None, status=status)
+                m.talk.ask('Counter 009', None if status else bytes(4), status=status)
     return part
 
 
@@ -497,14 +498,12 @@ DURING = {
                                                 faults={OPEN: (1723, [1])}) for x in ('tcp', 'sealed')},
     'adding-faults': fails(2, named(lambda m: attempt(m.client.validate, m.handle, m.asked)), 8, faults={VALIDATE: (1723, [1])}),
     'access-faults-sealed': fails(8, bad(8), mode='sealed', faults={DATA: (5, FROM_9)}, count=8, party=EITHER),
-    'no-resources': fails(8, bad(), 8, denies={DATA: (1450, THE_9TH)}, says='ERROR_NO_SYSTEM_RESOURCES'),
     'two-errors': fails(8, bad(2), 8, denies={DATA: (1450, THE_9TH)}, faults={DATA: (1723, [9])}, count=2, says='with errors, first ERROR_NO_SYSTEM'),
     'data-denied-to-a-poller': fails(8, bad(4), 8, mode='poller', denies={DATA: (5, range(8, 12))}, count=4, party=EITHER),
-    'key-fails': fails(8, bad(status=1450), 8, mode='hkpd', says='ERROR_NO_SYSTEM_RESOURCES'),
     'handle-unknown': fails(8, lambda m: m.model.queries.clear(), bad(3), leaves(), count=3, also=('restarted',), says='nca_s_fault_context_mismatch'),
-    'info-denied': Faulty(lambda w: call_says(INFO, 5, mode='smb')(w, SRV01), 'call_failed', EITHER, 1),
     'validate-denied': Faulty(lambda w: call_says(VALIDATE, 5, mode='smb')(w, SRV01), 'call_failed', EITHER, 1, also=('not_delivered', 'counter_refused')),
     'names-not-there': odd('names_failed', 'server', asks_for_names(5, 2), leaves(), count=5, mode='hkpd', titles=False),
+    'names-empty': odd('names_failed', 'server', asks_for_names(1, 0), leaves(), count=1, mode='hkpd', titles=False),
     'counter-refused': Faulty(refused([1, 77]), 'counter_refused', 'server', 1, says='#77'),
     'counter-refused-for-rights': Faulty(refused([1], refuses=5), 'counter_refused', EITHER, 1, also=('not_delivered', 'no_data')),
     'all-counters-refused': Faulty(refused([77, 78]), 'counter_refused', 'server', 1, also=('not_delivered', 'no_data')),
@@ -512,7 +511,6 @@ DURING = {
                             'block_failed', 'server', 16, says='Processor(b)'),
     'delivered-at-first': missing(8, bad(8), count=8, **until(8), says='Processor'),
     'delivered-again': missing(8, bad(4), 8, count=4, **crowd(lambda n: () if 8 <= n < 12 else ('a', 'b'))),
-    'all-gone': missing(8, bad(8), count=8, asked=lambda m, p: [ask(p, 2, '*')], **until(8)),
     'two-objects-never-delivered': missing(bad(16), count=16, says='; 32 in all', name='230 2 238', only=[2], mode='hkpd'),
     'object-never-delivered': missing(bad(16), count=16, says='230', **ONE_OF_TWO),
     'object-for-another': Faulty(and_then(polls(8, client='192.0.2.11', **BOTH), polls(bad(8), **ONE_OF_TWO)), 'not_delivered', 'server', 8,
@@ -522,7 +520,6 @@ DURING = {
     **{'more-than-are-listed-' + x: damaged(change, 201) for x, change in (('bytes-left', lambda stub: stub + bytes([1] * 24)), ('counts', lambda stub: bytes(4) + stub[4:]))},
     **{'nonsense-' + str(n): damaged(lambda stub, n=n: bytes([n] * len(stub)), 8, mode='hkpd') for n in (1, 255)},
     'answers-of-nothing': odd('failed_by_size', 'server', 8, bad(8, change=lambda stub: bytes(len(stub))), count=8, mode='hkpd'),
-    'more-than-are-listed-of-something-else': damaged(lambda stub: stub.replace(b'P\0E\0R\0F\0', b'P\0E\0R\0L\0'), 201, mode='hkpd'),
     'first-block-damaged': damaged(block_size(0, 5), 8, 0),
     'probes-from-the-start': odd('probe_loop', 'client', little_room, bad(9), count=9),
     **{'probes-since-the-middle-' + x: odd('probe_loop', EITHER, 8, little_room, bad(9), count=9, mode=x) for x in ('tcp', 'smb', 'sealed')},
@@ -545,6 +542,8 @@ DURING = {
     **{'server-hangs-' + x: odd('unanswered', 'server', 8, hangs, gone, count=1, mode=x) for x in ('tcp', 'smb')},
     'server-hangs-client-asks-on': odd('unanswered', 'server', 8, hangs, 8, count=1),
     **{'server-hangs-client-comes-back-' + x: odd('unanswered', 'server', 8, hangs, leaves(RST), 8, count=1, mode=x) for x in ('tcp', 'sealed')},
+    'slow-to-add': odd('slow', 'server', 8, named(lambda m: (m.line.fate.update(takes=7, opnum=VALIDATE), m.client.validate(m.handle, m.asked))), 8, count=1, also=('asked_late',)),
+    'pipe-broken-and-back': odd('pipe_broken', 'server', 8, bad(3, any=True, instead=0xC000014B), leaves(), 8, count=3, mode='smb'),
     'handles-open': odd('handles_open', 'client', opens(30), leaves(), count=30, healthy=NOT_FAULTY),
 }
 

@@ -70,7 +70,7 @@ class Network:
 
 
 class Calls(Line):
-    """fate of the next sample: takes (seconds until it is answered), between(monitor) (what goes by meanwhile), behind (seconds for the
+    """fate of the next sample, or call of `opnum`: takes (seconds until it is answered), between(monitor) (what goes by meanwhile), behind (seconds for the
     answer's way), instead (status of SMB), change(stub) (damage)"""
 
     def __init__(self, monitor, rpc, model):
@@ -79,7 +79,7 @@ class Calls(Line):
 
     def call(self, opnum, request):
         m, rpc = self.monitor, self.rpc
-        fate = self.fate if opnum == DATA else {}
+        fate = self.fate if opnum == self.fate.get('opnum', DATA) else {}
         rpc.request(opnum, bytes(request))
         m.meanwhile(**fate)
         fault, stub, _ = self.model.handle(opnum, bytes(request), 6, rpc.order, rpc.ndr64)

@@ -98,7 +98,7 @@ def test_faulty(tshark, said, name):
         clocks = [time.strftime('%H:%M:%S', time.gmtime(found.network.time(n))) for n in (shown[0], shown[-1])]
         since = '%s%s, frame %d' % ('since ' * (len(shown) > 1), clocks[0], shown[0])
         both = '%s, frames %d to %d' % (' to '.join(dict.fromkeys(clocks)), shown[0], shown[-1])
-        assert (since if one['until'] is None or len(shown) == 1 else both) in one['text'] or one['kind'] in ('lost', 'pipe_broken'), one
+        assert (since if one['until'] is None or len(shown) == 1 else both) in one['text'] or one['kind'] == 'lost', one
 
 
 @pytest.mark.parametrize('name', [n for n in FAULTY if FAULTY[n].kind == 'not_delivered'])
