@@ -71,7 +71,7 @@ static void thin_line(chart_line *line, wmem_allocator_t *pool, unsigned most)
 /* Thins a line if it has more than its share of all points, which is 4 at least. */
 static void limit_line(chart_lines *lines, chart_line *line)
 {
-    unsigned most = MAX(MOST_POINTS / keyed_list_count(&lines->all), 4);
+    unsigned most = MAX(MOST_POINTS / lines->all.entries->len, 4);
 
     if (wmem_array_get_count(line->points) > most) {
         thin_line(line, lines->all.pool, most);
@@ -190,8 +190,8 @@ void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
 
     json_dumper_set_member_name(json, "series");
     json_dumper_begin_array(json);
-    for (unsigned i = 0; i < keyed_list_count(&lines->all); i++) {
-        chart_line *line = keyed_list_get(&lines->all, i);
+    for (unsigned i = 0; i < lines->all.entries->len; i++) {
+        chart_line *line = g_ptr_array_index(lines->all.entries, i);
         if (line->results.count == 0) {
             continue;
         }

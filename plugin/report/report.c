@@ -293,8 +293,8 @@ static void put_monitors(json_dumper *json, const report *r)
 static void put_refusals(json_dumper *json, const refusals *list)
 {
     verdict_begin_list(json, "missing");
-    for (unsigned i = 0; i < keyed_list_count(&list->rows); i++) {
-        const refusal *row = keyed_list_get(&list->rows, i);
+    for (unsigned i = 0; i < list->rows.entries->len; i++) {
+        const refusal *row = g_ptr_array_index(list->rows.entries, i);
         if (row->is_usual) {
             continue;
         }

@@ -5,7 +5,6 @@
  */
 #include "tap/call-tap.h"
 
-#include "names/names.h"
 #include "state/metadata.h"
 #include "state/queries.h"
 
@@ -53,11 +52,6 @@ void call_tap_queue_setup(packet_info *pinfo, const call_tap_data *tapped)
 const char *call_tap_placed_path(wmem_allocator_t *pool, const state_handle *handle, const char *path)
 {
     return path && handle && handle->place ? wmem_strdup_printf(pool, "%s (%s)", path, handle->place) : path;
-}
-
-GString *call_tap_names(void)
-{
-    return names_file_text();
 }
 
 bool call_tap_is_usual_failure(const call_tap_data *tapped)

@@ -87,9 +87,6 @@ static inline bool call_tap_has_sample(const call_tap_data *tapped)
  * itself. `handle`, `path`: may be NULL. */
 const char *call_tap_placed_path(wmem_allocator_t *pool, const state_handle *handle, const char *path);
 
-/* Returns the text of a names file with what the capture's servers sent, to be freed; NULL: they sent nothing. */
-GString *call_tap_names(void);
-
 /* Returns a number for the set of counters that a query has at the call: equal for equal sets, never 0. Needs: `epoch`. */
 unsigned call_tap_counters_hash(const call_tap_data *tapped);
 

@@ -86,8 +86,8 @@ static void counters_fill(stat_table *t)
 {
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
 
-    for (unsigned i = 0; i < keyed_list_count(&counted.rows); i++) {
-        const counter_row *from = keyed_list_get(&counted.rows, i);
+    for (unsigned i = 0; i < counted.rows.entries->len; i++) {
+        const counter_row *from = g_ptr_array_index(counted.rows.entries, i);
         const perf_summary *results = &from->results;
         bool any = results->count > 0;
         const table_cell cells[] = {

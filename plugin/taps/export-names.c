@@ -6,13 +6,14 @@
  */
 #include "taps/taps.h"
 
+#include "names/names.h"
 #include "taps/output.h"
 
 /* Writes the names file once the capture is read. A file stays as it was, and that is a failure, if there are no names. */
 static void write_names(void *data)
 {
     output_task *task = data;
-    GString *text = call_tap_names();
+    GString *text = names_file_text();
 
     if (text) {
         output_whole(&task->file, text);

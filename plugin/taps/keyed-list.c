@@ -5,10 +5,13 @@
  */
 #include "taps/keyed-list.h"
 
-/* Frees a list's hash table with the pool that it belongs to. It finds one of many keys with fewer looks at memory than wmem's. */
-static ws_wmem_result end_table(wmem_allocator_t *pool _U_, wmem_cb_event_t event _U_, void *table)
+/* Frees a list's table and array with the pool of its entries. The table finds one of many keys with fewer looks at memory than wmem's. */
+static ws_wmem_result end_list(wmem_allocator_t *pool _U_, wmem_cb_event_t event _U_, void *data)
 {
-    g_hash_table_destroy(table);
+    keyed_list *list = data;
+
+    g_hash_table_destroy(list->by_key);
+    g_ptr_array_free(list->entries, TRUE);
     return FALSE;
 }
 
@@ -17,11 +20,11 @@ void keyed_list_begin(keyed_list *list, wmem_allocator_t *pool, size_t *room)
     if (pool == NULL && list->pool) {
         wmem_destroy_allocator(list->pool);
     }
-    list->room = room;
-    list->pool = pool ? pool : wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
-    list->by_key = g_hash_table_new(wmem_str_hash, g_str_equal);
-    wmem_register_callback(list->pool, end_table, list->by_key);
-    list->all = wmem_array_new(list->pool, sizeof(void *));
+    *list = (keyed_list){.pool = pool ? pool : wmem_allocator_new(WMEM_ALLOCATOR_BLOCK),
+                         .by_key = g_hash_table_new(wmem_str_hash, g_str_equal),
+                         .entries = g_ptr_array_new(),
+                         .room = room};
+    wmem_register_callback(list->pool, end_list, list);
 }
 
 void *keyed_list_find(const keyed_list *list, const char *key)
@@ -41,17 +44,7 @@ void *keyed_list_find_or_add(keyed_list *list, const char *key, size_t size)
         entry = wmem_alloc0(list->pool, size);
         *entry = wmem_strdup(list->pool, key);
         g_hash_table_insert(list->by_key, (void *)*entry, entry);
-        wmem_array_append_one(list->all, entry);
+        g_ptr_array_add(list->entries, entry);
     }
     return entry;
-}
-
-unsigned keyed_list_count(const keyed_list *list)
-{
-    return wmem_array_get_count(list->all);
-}
-
-void *keyed_list_get(const keyed_list *list, unsigned number)
-{
-    return *(void **)wmem_array_index(list->all, number);
 }

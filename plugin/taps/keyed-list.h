@@ -11,12 +11,12 @@
 typedef struct {
     wmem_allocator_t *pool; /* of all entries and their keys, and of what belongs to an entry */
     GHashTable *by_key;
-    wmem_array_t *all; /* pointers to the entries */
-    size_t *room;      /* bytes that entries and keys may still take; NULL: any */
+    GPtrArray *entries; /* in their order */
+    size_t *room;       /* bytes that entries and keys may still take; NULL: any */
 } keyed_list;
 
-/* Begins an empty list. Needs: zeros, or a list to forget. `pool`: NULL: a new one, the list's own; frees the one it had. `room`: may be that of
- * several lists, and NULL. */
+/* Begins an empty list, which ends with its pool. Needs: zeros, or a list to forget. `pool`: NULL: a new one, the list's own; frees the one it had.
+ * `room`: may be that of several lists, and NULL. */
 void keyed_list_begin(keyed_list *list, wmem_allocator_t *pool, size_t *room);
 
 /* Returns an entry; NULL: there is none, or `key` is NULL. */
@@ -24,8 +24,3 @@ void *keyed_list_find(const keyed_list *list, const char *key);
 
 /* Returns an entry. Changes: adds it, `size` bytes, zeros but for a copy of its key. Returns NULL if `key` is NULL, or without room. */
 void *keyed_list_find_or_add(keyed_list *list, const char *key, size_t size);
-
-unsigned keyed_list_count(const keyed_list *list);
-
-/* Returns an entry. `number`: from 0. */
-void *keyed_list_get(const keyed_list *list, unsigned number);

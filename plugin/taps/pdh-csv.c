@@ -2,13 +2,14 @@
  * PDH-CSV 4.0, a file for each query (or key of HKEY_PERFORMANCE_DATA): `-z pcq,csv,FILE[,FILTER]`, and File, Export Objects, PCQ, which has the
  * names file, too.
  *
- * The header names every column before the first row, and a column may turn up in the last response. So rows wait as numbers, 16 bytes for
+ * The header names every column before the first row, and a column may turn up in the last response. So cells wait as numbers, 16 bytes for
  * each value, until they are written. They have the names that were known as they came.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "taps/taps.h"
 
+#include "names/names.h"
 #include "taps/csv.h"
 #include "taps/keyed-list.h"
 #include "taps/output.h"
@@ -31,34 +32,27 @@
 /* Bytes of the host in an object's name: Wireshark cuts a long name at its end, where the handle stands, and writes some characters as three. */
 #define MAX_HOST_BYTES 64
 
+typedef struct {
+    unsigned row; /* from 0 */
+    double value; /* NAN: the value has no result */
+} column_cell;
+
 /* A counter, by its path. */
 typedef struct {
     const char *path;
     counter_identity whose; /* the first counter of that path; others are not exported */
-    unsigned number; /* of its column, from 1; 0: it was only refused, which is a blank column behind all others */
-    unsigned end;    /* number of the cell behind its newest; 0: it has none */
+    wmem_array_t *cells;    /* column_cell, ascending by row */
+    unsigned written;       /* number of cells that are written */
 } document_column;
-
-typedef struct {
-    double value; /* NAN: the value has no result */
-    const document_column *column;
-} document_cell;
-
-/* A sample. */
-typedef struct {
-    nstime_t when;       /* of the response; zeros: it has no time */
-    unsigned first, end; /* numbers of its first cell and of the cell behind its last */
-} document_row;
 
 /* A query's file, by the end of its name: "query-2", "hkpd-1". */
 typedef struct {
     const char *suffix;
-    uint32_t first_frame;  /* of its first sample; 0: none came yet */
-    const char *machine;   /* computer name of that sample */
-    keyed_list paths;      /* document_column, refused ones, too */
-    wmem_array_t *columns; /* the same pointers, of those with values, in the order of their first */
-    wmem_array_t *rows;    /* document_row */
-    wmem_array_t *cells;   /* document_cell, of all rows */
+    uint32_t first_frame; /* of its first sample; 0: none came yet */
+    const char *machine;  /* computer name of that sample */
+    wmem_array_t *times;  /* nstime_t of each row: of the response; zeros: it has no time */
+    keyed_list columns;   /* document_column, in the order of their first values */
+    keyed_list refused;   /* paths that the server refused to add, columns among them */
 } document;
 
 /* The task of one -z, and of export objects, which uses of `task` the omissions alone. */
@@ -93,35 +87,37 @@ static document *find_or_create_document(csv_export *export, const state_handle 
 
     snprintf(suffix, sizeof suffix, "%s-%u", is_hkpd ? "hkpd" : "query", handle->number);
     document *doc = keyed_list_find_or_add(&export->documents, suffix, sizeof *doc);
-    if (doc->rows == NULL) {
-        keyed_list_begin(&doc->paths, pool, &export->room);
-        doc->columns = wmem_array_new(pool, sizeof(document_column *));
-        doc->rows = wmem_array_new(pool, sizeof(document_row));
-        doc->cells = wmem_array_new(pool, sizeof(document_cell));
+    if (doc->times == NULL) {
+        doc->times = wmem_array_new(pool, sizeof(nstime_t));
+        keyed_list_begin(&doc->columns, pool, &export->room);
+        keyed_list_begin(&doc->refused, pool, &export->room);
     }
     return doc;
 }
 
-/* Adds a cell of the value that was read last, if it is the first of its path in the response: a client may ask for a counter twice. Of two
- * counters with one path the first has the column. `first_of_row`: number of the row's first cell. Changes: counts values without a column. */
-static void add_cell(csv_export *export, document *doc, value_stream *stream, const perf_result *result,
-                     unsigned first_of_row)
+static const column_cell *get_cell(const document_column *column, unsigned number)
 {
-    document_column *column = keyed_list_find_or_add(&doc->paths, value_stream_path(stream), sizeof *column);
-    const document_cell cell = {result->none == PERF_NO_RESULT_OK ? result->value : NAN, column};
-    bool has_column = column && value_stream_is_same_counter(stream, &column->whose);
+    return wmem_array_index(column->cells, number);
+}
 
-    if (!has_column || column->end > first_of_row) {
-        export->task.omitted.counts[OMITTED_WITHOUT_CELL] += !has_column;
+/* Adds a cell of the value that was read last, if it is the first of its path in the row: a client may ask for a counter twice. Of two counters with
+ * one path the first has the column. Changes: counts values without a column. */
+static void add_cell(csv_export *export, document *doc, value_stream *stream, const perf_result *result)
+{
+    document_column *column = keyed_list_find_or_add(&doc->columns, value_stream_path(stream), sizeof *column);
+    const column_cell cell = {wmem_array_get_count(doc->times),
+                              result->none == PERF_NO_RESULT_OK ? result->value : NAN};
+
+    if (column == NULL || !value_stream_is_same_counter(stream, &column->whose)) {
+        export->task.omitted.counts[OMITTED_WITHOUT_CELL]++;
         return;
     }
-    if (column->number == 0) {
-        wmem_array_append_one(doc->columns, column);
-        column->number = wmem_array_get_count(doc->columns);
+    column->cells = column->cells ? column->cells : wmem_array_new(export->documents.pool, sizeof cell);
+    unsigned count = wmem_array_get_count(column->cells);
+    if (count == 0 || get_cell(column, count - 1)->row != cell.row) {
+        wmem_array_append_one(column->cells, cell);
+        omissions_count_value(&export->task.omitted, stream, result);
     }
-    wmem_array_append_one(doc->cells, cell);
-    column->end = wmem_array_get_count(doc->cells);
-    omissions_count_value(&export->task.omitted, stream, result);
 }
 
 /* Adds what ValidateCounters refused, as typeperf has it. Changes: creates the query's document. */
@@ -131,7 +127,7 @@ static void add_refused(csv_export *export, packet_info *pinfo, const call_tap_d
         const char *path = refusals_find_path(pinfo->pool, tapped, i, &(bool){false});
         if (path) {
             document *doc = find_or_create_document(export, tapped->handle, false /* is_hkpd */);
-            keyed_list_find_or_add(&doc->paths, path, sizeof(document_column));
+            keyed_list_find_or_add(&doc->refused, path, sizeof path);
         }
     }
 }
@@ -148,7 +144,6 @@ static void csv_count(void *data, packet_info *pinfo, const call_tap_data *tappe
     }
     value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
     document *doc = find_or_create_document(export, stream->response.handle, tapped->is_hkpd);
-    document_row row = {.when = pinfo->abs_ts, .first = wmem_array_get_count(doc->cells)};
 
     if (doc->first_frame == 0) {
         doc->first_frame = pinfo->num;
@@ -159,30 +154,41 @@ static void csv_count(void *data, packet_info *pinfo, const call_tap_data *tappe
         const perf_result result =
             stream->at.counter->is_text ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
         if (result.none != PERF_NO_RESULT_BASE_TYPE && result.none != PERF_NO_RESULT_NO_FORMULA) {
-            add_cell(export, doc, stream, &result, row.first);
+            add_cell(export, doc, stream, &result);
         }
     }
-    row.end = wmem_array_get_count(doc->cells);
-    wmem_array_append_one(doc->rows, row);
+    wmem_array_append_one(doc->times, pinfo->abs_ts);
 }
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
 /* Writes the header: columns in the order in which their values first came, then those that were always refused, as far as there is room for them.
- * Returns how many columns these are, without that of the time. */
-static unsigned write_header(const document *doc, GString *text)
+ * Returns how many columns these are, without that of the time. Changes: no cell is written; values of other columns count as omitted. */
+static unsigned write_header(csv_export *export, const document *doc, GString *text)
 {
-    unsigned most = MAX_COLUMNS_PER_VALUE * (wmem_array_get_count(doc->cells) / wmem_array_get_count(doc->rows) + 1);
-    unsigned count = MIN(most, wmem_array_get_count(doc->columns));
+    uint64_t values = 0;
 
-    csv_pdh_text(text, HEADER);
-    for (unsigned i = 0; i < count; i++) {
-        csv_pdh_text(text, (*(document_column **)wmem_array_index(doc->columns, i))->path);
+    for (unsigned i = 0; i < doc->columns.entries->len; i++) {
+        document_column *column = g_ptr_array_index(doc->columns.entries, i);
+        column->written = 0;
+        values += wmem_array_get_count(column->cells);
     }
-    for (unsigned i = 0; i < keyed_list_count(&doc->paths) && count < most; i++) {
-        const document_column *column = keyed_list_get(&doc->paths, i);
-        if (column->number == 0) {
+    uint64_t most = MAX_COLUMNS_PER_VALUE * (values / wmem_array_get_count(doc->times) + 1);
+    unsigned count = 0;
+    csv_pdh_text(text, HEADER);
+    for (unsigned i = 0; i < doc->columns.entries->len; i++) {
+        const document_column *column = g_ptr_array_index(doc->columns.entries, i);
+        if (count < most) {
             csv_pdh_text(text, column->path);
+            count++;
+        } else {
+            export->task.omitted.counts[OMITTED_WITHOUT_CELL] += wmem_array_get_count(column->cells);
+        }
+    }
+    for (unsigned i = 0; i < doc->refused.entries->len && count < most; i++) {
+        const char *path = *(const char **)g_ptr_array_index(doc->refused.entries, i);
+        if (keyed_list_find(&doc->columns, path) == NULL) {
+            csv_pdh_text(text, path);
             count++;
         }
     }
@@ -190,26 +196,20 @@ static unsigned write_header(const document *doc, GString *text)
     return count;
 }
 
-/* Writes a row: its time, then `count` columns; results beyond count as omitted. `values`: room for `count` cells. */
-static void write_pdh_row(csv_export *export, const document *doc, const document_row *row, GString *text,
-                          double *values, unsigned count)
+/* Writes a row: its time, then `count` columns. Needs: rows are written in their order. */
+static void write_pdh_row(const document *doc, unsigned row, GString *text, unsigned count)
 {
     char number[G_ASCII_DTOSTR_BUF_SIZE * 10]; /* 1e308 with six decimals, as typeperf has them */
 
+    csv_time(text, wmem_array_index(doc->times, row), true /* is_pdh */);
     for (unsigned i = 0; i < count; i++) {
-        values[i] = NAN;
-    }
-    for (unsigned i = row->first; i < row->end; i++) {
-        const document_cell *cell = wmem_array_index(doc->cells, i);
-        if (cell->column->number <= count) {
-            values[cell->column->number - 1] = cell->value;
-        } else {
-            export->task.omitted.counts[OMITTED_WITHOUT_CELL] += !isnan(cell->value);
+        document_column *column = i < doc->columns.entries->len ? g_ptr_array_index(doc->columns.entries, i) : NULL;
+        double value = NAN;
+        if (column && column->written < wmem_array_get_count(column->cells) &&
+            get_cell(column, column->written)->row == row) {
+            value = get_cell(column, column->written++)->value;
         }
-    }
-    csv_time(text, &row->when, true /* is_pdh */);
-    for (unsigned i = 0; i < count; i++) {
-        csv_pdh_text(text, isnan(values[i]) ? " " : g_ascii_formatd(number, sizeof number, "%.6f", values[i]));
+        csv_pdh_text(text, isnan(value) ? " " : g_ascii_formatd(number, sizeof number, "%.6f", value));
     }
     csv_end_row(text);
 }
@@ -217,16 +217,14 @@ static void write_pdh_row(csv_export *export, const document *doc, const documen
 /* Writes a document, row by row. `file`: NULL: all of it is appended to `text`. Needs: `text` is empty. */
 static void document_write(csv_export *export, const document *doc, output_file *file, GString *text)
 {
-    unsigned count = write_header(doc, text);
-    double *values = g_new(double, count + 1);
+    unsigned count = write_header(export, doc, text);
 
-    for (unsigned i = 0; i < wmem_array_get_count(doc->rows); i++) {
-        write_pdh_row(export, doc, wmem_array_index(doc->rows, i), text, values, count);
+    for (unsigned i = 0; i < wmem_array_get_count(doc->times); i++) {
+        write_pdh_row(doc, i, text, count);
         if (file) {
             output_write(file, text);
         }
     }
-    g_free(values);
 }
 
 /* --- -z pcq,csv -------------------------------------------------------------------------------------------------- */
@@ -296,15 +294,13 @@ static void list_object(uint32_t frame, const char *host, const char *type, char
 static void list_document(const document *doc)
 {
     GString *text = g_string_new(NULL);
-    char *host = g_strndup(doc->machine, MAX_HOST_BYTES);
-    const char *end; /* of the last character that is whole */
+    const char *host = doc->machine, *end; /* behind the last character that is whole */
 
-    g_utf8_validate(host, -1, &end);
+    g_utf8_validate(host, (gssize)MIN(strlen(host), MAX_HOST_BYTES), &end);
     document_write(&objects.export, doc, NULL, text);
     /* the host first; a name that begins with a dot would be hidden */
     char *name = g_strdup_printf("%s%.*s-%s.csv", *host == '.' ? "_" : "", (int)(end - host), host, doc->suffix);
-    list_object(doc->first_frame, doc->machine, "text/csv", name, text);
-    g_free(host);
+    list_object(doc->first_frame, host, "text/csv", name, text);
 }
 
 /* Forgets the list and its documents. Wireshark calls it, too, when it resets a list. */
@@ -324,7 +320,7 @@ static void list_all(void)
     for (unsigned i = 0; i < wmem_array_get_count(objects.export.sampled); i++) {
         list_document(get_document(&objects.export, i));
     }
-    GString *names = call_tap_names();
+    GString *names = names_file_text();
     if (names) {
         list_object(objects.frame, NULL, "text/plain", g_strdup("pcq_names"), names);
     }

@@ -116,7 +116,7 @@ static void add_to_list(refusals *list, packet_info *pinfo, const call_tap_data 
     const char *path = call_tap_placed_path(pinfo->pool, handle, found->path);
     const char *key = wmem_strdup_printf(pinfo->pool, "%s %s %s %s", tapped->server->text, client, found->error, path);
     wmem_allocator_t *pool = list->rows.pool;
-    bool has_room = keyed_list_count(&list->rows) < MAX_REFUSALS;
+    bool has_room = list->rows.entries->len < MAX_REFUSALS;
     refusal *row = has_room ? keyed_list_find_or_add(&list->rows, key, sizeof *row) : keyed_list_find(&list->rows, key);
 
     if (row == NULL) {
@@ -166,8 +166,8 @@ static void refusals_table_fill(stat_table *t)
 {
     const refusals *list = t->data;
 
-    for (unsigned i = 0; i < keyed_list_count(&list->rows); i++) {
-        const refusal *from = keyed_list_get(&list->rows, i);
+    for (unsigned i = 0; i < list->rows.entries->len; i++) {
+        const refusal *from = g_ptr_array_index(list->rows.entries, i);
         const table_cell cells[] = {
             {.text = from->path},          {.text = from->error}, {.number = (double)from->count},
             {.number = from->first_frame}, {.text = from->query}, {.text = from->client},

@@ -77,9 +77,9 @@ static void test_large(void)
     fill(&lines);
     char *text = put(&lines);
     assert(lines.is_thinned && lines.omitted == VALUES && lines.values == 2 * VALUES + 3);
-    assert(keyed_list_count(&lines.all) == LONG + 1);
-    for (unsigned i = 0; i < keyed_list_count(&lines.all); i++) {
-        const chart_line *line = keyed_list_get(&lines.all, i);
+    assert(lines.all.entries->len == LONG + 1);
+    for (unsigned i = 0; i < lines.all.entries->len; i++) {
+        const chart_line *line = g_ptr_array_index(lines.all.entries, i);
         points += wmem_array_get_count(line->points);
         if (strcmp(line->path, "quiet") == 0) {
             assert(line->results.count == 3 && wmem_array_get_count(line->points) == 3);
@@ -108,7 +108,8 @@ static void test_gaps(void)
         }
     }
     char *text = put(&lines);
-    const chart_line *always = keyed_list_get(&lines.all, 0), *at_times = keyed_list_get(&lines.all, 1);
+    const chart_line *always = g_ptr_array_index(lines.all.entries, 0),
+                     *at_times = g_ptr_array_index(lines.all.entries, 1);
     assert(wmem_array_get_count(always->points) == SAMPLES && wmem_array_get_count(at_times->points) == SAMPLES - 1);
     for (unsigned i = 0; i < SAMPLES - 1; i++) {
         assert(fabs(point(at_times, i)->at - i) < 0.001 &&
