@@ -12,25 +12,13 @@
 /* Points of all lines, of which each has an equal share: 8 MB in a page. */
 #define MOST_POINTS 400000
 
-#define PATHS_BYTES 11500000 /* bytes of JSON for all lines but their points: beyond, no line is created */
-#define LINE_BYTES 190       /* bytes of JSON for a line without its path and points, at most */
+/* Bytes of all lines but their points. Their JSON has up to twice as many. */
+#define MOST_LINE_BYTES (7 << 20)
 
 void chart_lines_begin(chart_lines *lines)
 {
-    *lines = (chart_lines){.all = lines->all};
-    keyed_list_begin(&lines->all, NULL, NULL);
-}
-
-chart_line *chart_line_find_or_create(chart_lines *lines, const char *path)
-{
-    chart_line *line = keyed_list_find(&lines->all, path);
-
-    if (line == NULL && path && lines->path_bytes < PATHS_BYTES) {
-        line = keyed_list_find_or_add(&lines->all, path, sizeof *line);
-        line->points = wmem_array_new(lines->all.pool, sizeof(chart_point));
-        lines->path_bytes += LINE_BYTES + 2 * strlen(path);
-    }
-    return line;
+    *lines = (chart_lines){.all = lines->all, .room = MOST_LINE_BYTES};
+    keyed_list_begin(&lines->all, NULL, &lines->room);
 }
 
 /* --- Points ------------------------------------------------------------------------------------------------------ */
@@ -84,20 +72,20 @@ static void add_point(chart_lines *lines, chart_line *line, double at, double va
 {
     const chart_point point = {at, value, is_assumed};
 
+    line->points = line->points ? line->points : wmem_array_new(lines->all.pool, sizeof point);
     wmem_array_append_one(line->points, point);
     limit_line(lines, line);
 }
 
 void chart_line_add(chart_lines *lines, chart_line *line, const chart_sample *sample, double value, bool is_assumed)
 {
-    bool is_same_query = line && line->newest.query == sample->query,
-         is_twice = is_same_query && line->newest.number == sample->number;
+    bool is_same_query = line && line->newest.query == sample->query;
 
-    if (is_twice && value == line->results.last) {
+    if (is_same_query && line->newest.number == sample->number) {
         return;
     }
     lines->values++;
-    if (line == NULL || is_twice) {
+    if (line == NULL) {
         lines->omitted++;
         return;
     }
@@ -135,19 +123,18 @@ static char *format_clock(const chart_line *line, double begin)
     return g_string_free(text, FALSE);
 }
 
-/* Appends two JSON lists, "[1,null,2.5],[0,1]": values (null: a gap), and runs of assumed ones (place of the first from 0, how many). */
+/* Appends two JSON lists, "[1,null,2.5],[0,2]": values (null: a gap), and places, from 0, where assumed ones begin and end in turn. */
 static void append_points(GString *text, const chart_line *line)
 {
-    GString *runs = g_string_new(",[");
-    unsigned assumed = 0;
+    GString *turns = g_string_new(",[");
+    bool is_assumed = false;
 
     g_string_append_c(text, '[');
     for (unsigned i = 0; i < wmem_array_get_count(line->points); i++) {
         const chart_point *point = get_point(line, i);
-        assumed += point->is_assumed;
-        if (point->is_assumed && (i + 1 == wmem_array_get_count(line->points) || !point[1].is_assumed)) {
-            g_string_append_printf(runs, "%u,%u,", i + 1 - assumed, assumed);
-            assumed = 0;
+        if (point->is_assumed != is_assumed) {
+            csv_integer(turns, i);
+            is_assumed = point->is_assumed;
         }
         if (isnan(point->value)) {
             g_string_append(text, "null,");
@@ -156,9 +143,9 @@ static void append_points(GString *text, const chart_line *line)
         }
     }
     end_list(text);
-    end_list(runs);
-    g_string_append(text, runs->str);
-    g_string_free(runs, TRUE);
+    end_list(turns);
+    g_string_append(text, turns->str);
+    g_string_free(turns, TRUE);
 }
 
 /* Writes the array of a line. `clock`: place of its times in "clocks". Needs: a result. */
@@ -182,12 +169,17 @@ static void put_line(json_dumper *json, const chart_line *line, unsigned clock)
     g_string_free(numbers, TRUE);
 }
 
+/* Times of a line, as they are written, and where. */
+typedef struct {
+    const char *text;
+    unsigned number; /* place in "clocks", from 1 */
+} chart_clock;
+
 void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
 {
-    GHashTable *known =
-        g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL); /* times -> their place, from 1 */
-    GString *clocks = g_string_new("[");
+    keyed_list clocks = {0}; /* chart_clock */
 
+    keyed_list_begin(&clocks, NULL, NULL);
     json_dumper_set_member_name(json, "series");
     json_dumper_begin_array(json);
     for (unsigned i = 0; i < lines->all.entries->len; i++) {
@@ -197,20 +189,18 @@ void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
         }
         limit_line(lines, line);
         wmem_array_sort(line->points, perf_compare_numbers); /* by time */
-        char *clock = format_clock(line, begin);
-        unsigned place = GPOINTER_TO_UINT(g_hash_table_lookup(known, clock));
-        if (place == 0) {
-            place = g_hash_table_size(known) + 1;
-            g_string_append_printf(clocks, "%s,", clock);
-            g_hash_table_insert(known, g_strdup(clock), GUINT_TO_POINTER(place));
-        }
-        put_line(json, line, place - 1);
-        g_free(clock);
+        char *times = format_clock(line, begin);
+        chart_clock *clock = keyed_list_find_or_add(&clocks, times, sizeof *clock);
+        clock->number = clock->number > 0 ? clock->number : clocks.entries->len;
+        put_line(json, line, clock->number - 1);
+        g_free(times);
     }
     json_dumper_end_array(json);
-    end_list(clocks);
     json_dumper_set_member_name(json, "clocks");
-    json_dumper_value_anyf(json, "%s", clocks->str);
-    g_string_free(clocks, TRUE);
-    g_hash_table_destroy(known);
+    json_dumper_begin_array(json);
+    for (unsigned i = 0; i < clocks.entries->len; i++) {
+        json_dumper_value_anyf(json, "%s", ((chart_clock *)g_ptr_array_index(clocks.entries, i))->text);
+    }
+    json_dumper_end_array(json);
+    wmem_destroy_allocator(clocks.pool);
 }

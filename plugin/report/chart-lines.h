@@ -33,31 +33,28 @@ typedef struct {
     counter_identity whose; /* the first counter of that path, which the caller compares */
     perf_summary results;   /* of all results, also those without a point of their own */
     uint64_t assumed;       /* number of results that are assumed */
-    wmem_array_t *points;   /* chart_point */
+    wmem_array_t *points;   /* chart_point; NULL without results */
     chart_sample newest;    /* that had a result of the line */
 } chart_line;
 
 /* All lines of a capture. Begins as zeros. */
 typedef struct {
-    keyed_list all;      /* chart_line, with results or without */
-    uint64_t values;     /* results that came, omitted ones included */
-    uint64_t omitted;    /* results without room, of another counter, or of a path that the sample had before */
-    uint64_t path_bytes; /* bytes of JSON for all lines but their points, as if each were in the page */
-    bool is_thinned;     /* a line has fewer points than results and gaps */
+    keyed_list all;   /* chart_line, with results or without: the caller adds them */
+    size_t room;      /* bytes that lines without points may still take */
+    uint64_t values;  /* results that came, omitted ones included */
+    uint64_t omitted; /* results without a line */
+    bool is_thinned;  /* a line has fewer points than results and gaps */
 } chart_lines;
 
 /* Begins without a line; frees those of before. */
 void chart_lines_begin(chart_lines *lines);
 
-/* Returns the line of a path. Changes: creates it. Returns NULL without a path, or without room for another. */
-chart_line *chart_line_find_or_create(chart_lines *lines, const char *path);
-
-/* Adds a result to a line. Needs: a finite value and times. `line`: NULL: none has room for it; it is omitted. Of a sample the first result of a line
- * counts; a second is omitted, an equal one ignored. Changes: adds a gap in front of the result, at half the time, if a call of the query between
+/* Adds a result to a line. Needs: a finite value and times. `line`: NULL: none has room for it, or it is of another counter; it is omitted. Of a
+ * sample only the first result of a line counts. Changes: adds a gap in front of the result, at half the time, if a call of the query between
  * brought no result of the line; thins the line if it has more than its share of points. */
 void chart_line_add(chart_lines *lines, chart_line *line, const chart_sample *sample, double value, bool is_assumed);
 
 /* Writes two members of a JSON object. "series": for each line [path, unit, results, their minimum, mean, maximum, last, number assumed, clock,
- * values, runs of assumed ones]; "clocks": lists of times, of which `clock` is a place from 0. `begin`: seconds since 1970, at which times begin.
- * Changes: thins lines, and sorts points by time; more results may come. */
+ * values, places where assumed ones begin and end in turn]; "clocks": lists of times, of which `clock` is a place from 0. `begin`: seconds since
+ * 1970, at which times begin. Changes: thins lines, and sorts points by time; more results may come. */
 void chart_lines_put(json_dumper *json, chart_lines *lines, double begin);

@@ -46,15 +46,17 @@ const clocks = data.clocks.map((steps) => {
     return {times, longest: pauses.length < 4 ? Infinity : 3 * Math.max(pauses[Math.floor(pauses.length * 0.9)], 1) / 1000};
 });
 
-const series = data.series.map(([path, unit, count, low, mean, high, last, assumed, ofClock, values, runs]) => {
-    const parts = /^(?:\\\\([^\\]*))?\\?(.*?)\\?([^\\]*)$/s.exec(path), [, object, instance] = /^(.*?)(?:\((.*)\))?$/s.exec(parts[2]);
-    const kind = kindOf(parts[3], unit), scale = scaleOf(kind, low, high), rule = RULES.find((one) => one[0].test(object) && one[1].test(parts[3]));
+const series = data.series.map(([path, unit, count, low, mean, high, last, assumed, ofClock, values, turns]) => {
+    const [, server = '', rest] = /^(?:\\\\([^\\]*))?\\?(.*)$/s.exec(path), cut = rest.lastIndexOf('\\'), set = rest.slice(0, Math.max(cut, 0));
+    const counter = rest.slice(cut + 1), open = set.endsWith(')') ? set.indexOf('(') : -1;
+    const object = open < 0 ? set : set.slice(0, open), instance = open < 0 ? '' : set.slice(open + 1, -1);
+    const kind = kindOf(counter, unit), scale = scaleOf(kind, low, high), rule = RULES.find((one) => one[0].test(object) && one[1].test(counter));
     let sum = 0;
     for (const value of values) sum += value === null ? 0 : (value - mean) ** 2;
     const past = !rule || !isPast(rule, rule[2] > 0 ? high : low) ? ''
         : `${isPast(rule, mean) ? 'mean' : 'at times'} ${rule[2] > 0 ? 'above' : 'below'} ${rule[4].split(':')[0]}`;
-    return {path: plain(path), server: parts[1] || '', object, instance: instance || '', counter: parts[3], kind, count, low, mean, high, last, assumed,
-        ticks: clocks[ofClock], at: clocks[ofClock].times, values, runs, rule, past,
+    return {path: plain(path), server, object, instance, counter, kind, count, low, mean, high, last, assumed,
+        ticks: clocks[ofClock], at: clocks[ofClock].times, values, turns, rule, past,
         folded: path.toLowerCase(), moved: scale.isTight ? 0 : Math.sqrt(sum / (values.length || 1)) / (scale.high - scale.low)};
 });
 
@@ -62,8 +64,8 @@ const series = data.series.map(([path, unit, count, low, mean, high, last, assum
 function assumedOf(one) {
     if (one.assumed === 0) return null;
     one.flags = one.flags || new Uint8Array(one.values.length);
-    for (let i = 0; i < one.runs.length; i += 2) one.flags.fill(1, one.runs[i], one.runs[i] + one.runs[i + 1]);
-    one.runs = [];
+    for (let i = 0; i < one.turns.length; i += 2) one.flags.fill(1, one.turns[i], one.turns[i + 1]);
+    one.turns = [];
     return one.flags;
 }
 

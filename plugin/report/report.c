@@ -57,16 +57,14 @@ static void report_restart(void *data)
 /* Adds all results of a sample to the lines of their paths. Changes: counts values that are assumed or have no type. */
 static void add_results(report *r, const chart_sample *sample, value_stream *values)
 {
-    const counter_value *at;
-
-    while ((at = value_stream_next(values)) != NULL) {
-        if (at->counter->is_text) {
+    while (value_stream_next(values)) {
+        if (values->at.counter->is_text) {
             continue;
         }
         const char *path = call_tap_placed_path(values->pool, values->response.handle, value_stream_path(values));
         perf_result result = value_stream_result(values);
         omissions_count_value(&r->verdict->omitted, values, &result);
-        chart_line *line = chart_line_find_or_create(&r->lines, path);
+        chart_line *line = keyed_list_find_or_add(&r->lines.all, path, sizeof *line);
         /* another counter of that path, with a result or without, has no line */
         line = line && value_stream_is_same_counter(values, &line->whose) ? line : NULL;
         if (path && result.none == PERF_NO_RESULT_OK && isfinite(result.value)) {

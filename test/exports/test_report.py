@@ -94,7 +94,7 @@ def test_what_is_assumed(report):
                  instances=lambda number: [(i, name, i) for i, (name, _) in enumerate(rows[0])])
     data = page_data(report(capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 6)))))
     assert [(row[0][7:].split('\\')[1], row[2], row[7]) for row in data['series']] == [('Set(svc)', 4, 4), ('Set(svc#1)', 5, 5), ('Set(a)', 4, 0)]
-    assert [row[10] for row in data["series"]] == [[0, 2, 3, 2], [0, 5], []]
+    assert [row[10] for row in data["series"]] == [[0, 2, 3], [0], []]
 
 
 def test_names_stay_text(report):
