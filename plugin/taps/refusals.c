@@ -19,20 +19,12 @@
 
 /* --- One response ------------------------------------------------------------------------------------------------ */
 
-/* Adds a refusal of which kind, path, and error or status are known; without a path nothing. */
-static void add_refusal(wmem_array_t *to, wmem_allocator_t *pool, const call_tap_data *tapped, refusal found)
+/* Adds a refusal, unless it has no path. Changes: the path is copied, and marked if it is assumed. */
+static void add_refusal(wmem_array_t *to, wmem_allocator_t *pool, refusal_kind kind, const char *path, bool is_assumed,
+                        uint32_t status)
 {
-    enum { ACCESS_DENIED = 5 };
-    bool is_call = found.kind == REFUSED_CALL;
-
-    if (found.error == NULL) {
-        found.error = (is_call && tapped->is_fault ? text_fault : text_win32_error)(pool, found.status);
-        found.description = is_call && found.status == ACCESS_DENIED && tapped->does_not_seal
-                                ? "the calls are signed and not sealed: the client has to seal them "
-                                  "(RPC_C_AUTHN_LEVEL_PKT_PRIVACY)"
-                                : text_error_meaning(found.status);
-    }
-    if (found.path) {
+    if (path) {
+        const refusal found = {kind, wmem_strconcat(pool, path, is_assumed ? " (assumed)" : NULL, NULL), status};
         wmem_array_append_one(to, found);
     }
 }
@@ -43,19 +35,13 @@ static void add_blocks(wmem_array_t *to, wmem_allocator_t *pool, const call_tap_
     value_stream *stream = value_stream_begin(pool, tapped->answer);
 
     while (value_stream_next_group(stream)) {
-        bool lacks_values = stream->at.is_failed || stream->at.is_empty;
-        const char *path = lacks_values ? value_stream_path(stream) : NULL;
-        path = path ? text_marked(pool, wmem_strdup(pool, path), value_stream_is_assumed(stream)) : NULL;
+        const char *path = stream->at.is_failed || stream->at.is_empty ? value_stream_path(stream) : NULL;
+        bool is_assumed = path && value_stream_is_assumed(stream);
         if (stream->at.is_failed) {
             path = path ? path : "(not known whose block it is)";
-            add_refusal(to, pool, tapped,
-                        (refusal){.kind = REFUSED_BLOCK, .path = path, .status = stream->group->status});
-        } else if (stream->at.is_empty) {
-            add_refusal(to, pool, tapped,
-                        (refusal){.kind = REFUSED_INSTANCES,
-                                  .path = path,
-                                  .error = "no instances",
-                                  .description = "its set has no instance now"});
+            add_refusal(to, pool, REFUSED_BLOCK, path, is_assumed, stream->group->status);
+        } else {
+            add_refusal(to, pool, REFUSED_INSTANCES, path, is_assumed, 0);
         }
     }
 }
@@ -79,16 +65,10 @@ wmem_array_t *refusals_find(wmem_allocator_t *pool, const call_tap_data *tapped)
     for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
         bool is_assumed = false;
         const char *path = refusals_find_path(pool, tapped, i, &is_assumed);
-        path = path ? text_marked(pool, path, is_assumed) : NULL;
-        add_refusal(found, pool, tapped,
-                    (refusal){.kind = REFUSED_COUNTER, .path = path, .status = tapped->identifiers[i].status});
+        add_refusal(found, pool, REFUSED_COUNTER, path, is_assumed, tapped->identifiers[i].status);
     }
     if (tapped->has_failed) {
-        add_refusal(found, pool, tapped,
-                    (refusal){.kind = REFUSED_CALL,
-                              .path = tapped->operation,
-                              .status = tapped->status,
-                              .is_usual = call_tap_is_usual_failure(tapped)});
+        add_refusal(found, pool, REFUSED_CALL, tapped->operation, false /* is_assumed */, tapped->status);
     }
     if (call_tap_has_sample(tapped)) {
         add_blocks(found, pool, tapped);
@@ -96,11 +76,7 @@ wmem_array_t *refusals_find(wmem_allocator_t *pool, const call_tap_data *tapped)
     for (uint32_t i = 0; call_tap_has_sample(tapped) && i < tapped->num_objects; i++) {
         if (!tapped->objects[i].is_there) {
             const char *name = call_tap_object_name(pool, tapped->server, tapped->objects[i].title);
-            add_refusal(found, pool, tapped,
-                        (refusal){.kind = REFUSED_OBJECT,
-                                  .path = name,
-                                  .error = "not delivered",
-                                  .description = "its provider is disabled or gone, or the account may not read it"});
+            add_refusal(found, pool, REFUSED_OBJECT, name, false /* is_assumed */, 0);
         }
     }
     return found;
@@ -108,35 +84,54 @@ wmem_array_t *refusals_find(wmem_allocator_t *pool, const call_tap_data *tapped)
 
 /* --- The list ---------------------------------------------------------------------------------------------------- */
 
+/* Sets the error of a row and its description. */
+static void describe_error(refusal_row *row, wmem_allocator_t *pool, const call_tap_data *tapped, const refusal *found)
+{
+    enum { ACCESS_DENIED = 5 };
+    bool is_call = found->kind == REFUSED_CALL;
+
+    if (found->kind == REFUSED_INSTANCES) {
+        row->error = "no instances";
+        row->description = "its set has no instance now";
+    } else if (found->kind == REFUSED_OBJECT) {
+        row->error = "not delivered";
+        row->description = "its provider is disabled or gone, or the account may not read it";
+    } else {
+        row->error = (is_call && tapped->is_fault ? text_fault : text_win32_error)(pool, found->status);
+        row->description = is_call && found->status == ACCESS_DENIED && tapped->does_not_seal
+                               ? "the calls are signed and not sealed: the client has to seal them "
+                                 "(RPC_C_AUTHN_LEVEL_PKT_PRIVACY)"
+                               : text_error_meaning(found->status);
+    }
+}
+
 /* Counts a refusal in the row of its path, error, server and client. Changes: creates the row, as of this packet. */
 static void add_to_list(refusals *list, packet_info *pinfo, const call_tap_data *tapped, const refusal *found)
 {
     const state_handle *handle = tapped->handle;
     const char *client = address_to_str(pinfo->pool, &pinfo->dst);
     const char *path = call_tap_placed_path(pinfo->pool, handle, found->path);
-    const char *key = wmem_strdup_printf(pinfo->pool, "%s %s %s %s", tapped->server->text, client, found->error, path);
+    bool is_fault = tapped->is_fault && found->kind == REFUSED_CALL, has_room = list->rows.entries->len < MAX_REFUSALS;
+    const char *key =
+        wmem_strdup_printf(pinfo->pool, "%s %s %d %u %s", tapped->server->text, client, is_fault, found->status, path);
     wmem_allocator_t *pool = list->rows.pool;
-    bool has_room = list->rows.entries->len < MAX_REFUSALS;
-    refusal *row = has_room ? keyed_list_find_or_add(&list->rows, key, sizeof *row) : keyed_list_find(&list->rows, key);
+    refusal_row *row =
+        has_room ? keyed_list_find_or_add(&list->rows, key, sizeof *row) : keyed_list_find(&list->rows, key);
 
     if (row == NULL) {
         list->omitted++;
         return;
     }
-    if (row->count == 0) {
-        *row = (refusal){
-            .key = row->key,
-            .path = wmem_strdup(pool, path),
-            .error = wmem_strdup(pool, found->error),
-            .description = wmem_strdup(pool, found->description),
-            .is_usual = found->is_usual,
-            .client = wmem_strdup(pool, client),
-            .first_frame = pinfo->num,
-            .query = handle && handle->number > 0
+    if (row->count++ == 0) {
+        row->path = wmem_strdup(pool, path);
+        describe_error(row, pool, tapped, found);
+        row->is_usual = found->kind == REFUSED_CALL && call_tap_is_usual_failure(tapped);
+        row->client = wmem_strdup(pool, client);
+        row->first_frame = pinfo->num;
+        row->query = handle && handle->number > 0
                          ? wmem_strdup_printf(pool, "%s %u", tapped->is_hkpd ? "handle" : "query", handle->number)
-                         : NULL};
+                         : NULL;
     }
-    row->count++;
 }
 
 void refusals_begin(void *list)
@@ -167,7 +162,7 @@ static void refusals_table_fill(stat_table *t)
     const refusals *list = t->data;
 
     for (unsigned i = 0; i < list->rows.entries->len; i++) {
-        const refusal *from = g_ptr_array_index(list->rows.entries, i);
+        const refusal_row *from = g_ptr_array_index(list->rows.entries, i);
         const table_cell cells[] = {
             {.text = from->path},          {.text = from->error}, {.number = (double)from->count},
             {.number = from->first_frame}, {.text = from->query}, {.text = from->client},

@@ -17,22 +17,12 @@ typedef enum {
     REFUSED_CALL       /* the whole call failed, or a fault */
 } refusal_kind;
 
-/* A refusal. Of a response it ends with the packet; of a list, which has each client's refusals of one path and error once, with the list. */
+/* A refusal of a response. Ends with the packet. */
 typedef struct {
-    const char *key; /* of a list's row alone: server, client, error and path */
     refusal_kind kind;
-    const char *
-        path; /* marked if assumed; of a call its operation; a sentence in parentheses if it is not known whose block it is */
-    const char *error; /* name; "no instances" or "not delivered" if it has no number */
-    const char *description;
+    const char
+        *path; /* marked if assumed; of a call its operation; in parentheses that it is not known whose block it is */
     uint32_t status; /* Win32 error, or status of a fault; 0: the error has no number */
-    bool is_usual;   /* a call's: call_tap_is_usual_failure() */
-
-    /* of a list's row alone */
-    const char *client;
-    uint64_t count;
-    uint32_t first_frame;
-    const char *query; /* "query 2", "handle 1" of the first frame; NULL: it is not known */
 } refusal;
 
 /* Returns the path of an identifier that ValidateCounters was to add and the server refused; NULL for any other. `number`: from 0, in
@@ -42,9 +32,22 @@ const char *refusals_find_path(wmem_allocator_t *pool, const call_tap_data *tapp
 /* Returns the refusals of a response, an array of refusal in `pool`, in this order: counters, the call, blocks, objects. A request has none. */
 wmem_array_t *refusals_find(wmem_allocator_t *pool, const call_tap_data *tapped);
 
+/* A client's refusals of one path and error, as the first was. */
+typedef struct {
+    const char *key; /* server, client, error and path */
+    const char *path;
+    const char *error; /* name; "no instances" or "not delivered" if it has no number */
+    const char *description;
+    bool is_usual; /* call_tap_is_usual_failure() */
+    const char *client;
+    uint64_t count;
+    uint32_t first_frame;
+    const char *query; /* "query 2", "handle 1"; NULL: it is not known */
+} refusal_row;
+
 /* The list. Begins as zeros. */
 typedef struct {
-    keyed_list rows;  /* refusal */
+    keyed_list rows;  /* refusal_row */
     uint64_t omitted; /* refusals without room for a row */
 } refusals;
 
