@@ -11,7 +11,7 @@
 
 #define TEXT_CHUNK 16384 /* bytes */
 
-static GSList *tables; /* stat_table, all that are registered */
+static stat_table *tables; /* all that are registered; NULL behind the last */
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
 
@@ -64,19 +64,16 @@ static bool is_table_there(const stat_table *t)
     return t->ui.tables && t->ui.tables->len > 0;
 }
 
-/* Fills all tables behind the last packet, each once, with rows and notes; omissions of a printed one are warnings, too. */
+/* Fills all empty tables behind the last packet, with rows and notes; omissions of a printed one are warnings, too. */
 static void fill_tables(void)
 {
-    for (GSList *at = tables; at; at = at->next) {
-        stat_table *t = at->data;
-        if (!is_table_there(t) || t->is_filled) {
-            continue;
-        }
-        t->is_filled = true;
-        t->fill(t);
-        add_notes(t);
-        if (!t->in_window) {
-            output_print_omissions(&t->omitted);
+    for (stat_table *t = tables; t; t = t->next) {
+        if (is_table_there(t) && t->shown->num_elements == 0) {
+            t->fill(t);
+            add_notes(t);
+            if (!t->in_window) {
+                output_print_omissions(&t->omitted);
+            }
         }
     }
 }
@@ -96,7 +93,6 @@ static void renew_table(stat_table *t)
     t->shown = stat_tap_init_table(t->ui.title, (int)t->ui.nfields, 0, NULL);
     stat_tap_add_table(&t->ui, t->shown);
     t->omitted = (omissions){.paths = t->omitted.paths};
-    t->is_filled = false;
     t->begin(t->data);
     output_call_at_end(fill_tables);
 }
@@ -134,8 +130,7 @@ static void table_begin(stat_tap_table_ui *ui)
 
 static void table_reset(stat_tap_table *shown)
 {
-    for (GSList *at = tables; at; at = at->next) {
-        stat_table *t = at->data;
+    for (stat_table *t = tables; t; t = t->next) {
         if (t->shown == shown) {
             renew_table(t);
         }
@@ -147,16 +142,13 @@ static tap_packet_status table_count(void *listener, packet_info *pinfo, epan_di
                                      tap_flags_t flags _U_)
 {
     stat_table *t = (stat_table *)((const stat_data_t *)listener)->stat_tap_data;
-    const call_tap_data *tapped = call;
 
     if (!is_table_there(t) || (t->listener && t->listener != listener)) {
         return TAP_PACKET_DONT_REDRAW;
     }
     t->listener = listener;
-    omissions_count_call(&t->omitted, tapped);
-    if (!tapped->is_repeated) {
-        t->count(t->data, pinfo, tapped);
-    }
+    omissions_count_call(&t->omitted, call);
+    t->count(t->data, pinfo, call);
     return TAP_PACKET_REDRAW;
 }
 
@@ -164,8 +156,7 @@ static tap_packet_status table_count(void *listener, packet_info *pinfo, epan_di
  * paths, or a table that is asked for twice: it cannot hold what passed two filters. */
 static void check_argument(const char *argument, const char **filter, char **error)
 {
-    for (GSList *at = tables; at; at = at->next) {
-        stat_table *t = at->data;
+    for (stat_table *t = tables; t; t = t->next) {
         if (!g_str_has_prefix(argument, t->ui.cli_string)) {
             continue;
         }
@@ -191,6 +182,7 @@ void stat_table_register(stat_table *t)
     t->ui.stat_tap_init_cb = table_begin;
     t->ui.stat_tap_reset_table_cb = table_reset;
     t->ui.stat_filter_check_cb = check_argument;
-    tables = g_slist_prepend(tables, t);
+    t->next = tables;
+    tables = t;
     register_stat_tap_table_ui(&t->ui);
 }

@@ -35,12 +35,12 @@ struct stat_table {
     bool takes_paths;          /* paths may stand in the place of a filter: then `omitted.paths` is not NULL */
     void *data;                /* of begin() and count() */
     void (*begin)(void *data); /* forgets all that was counted */
-    void (*count)(void *data, packet_info *pinfo, const call_tap_data *tapped); /* not for repeated responses */
+    void (*count)(void *data, packet_info *pinfo, const call_tap_data *tapped);
     void (*fill)(stat_table *t); /* adds all rows behind the last packet */
 
     /* stat-table.c's own, but `omitted` */
+    stat_table *next;      /* registered before */
     bool in_window;        /* false: the table is printed */
-    bool is_filled;        /* the rows are there; a window may point to them */
     const void *listener;  /* Wireshark's listener that got a call first since the table was begun; NULL: none */
     stat_tap_table *shown; /* Wireshark's table; NULL before the first */
     GStringChunk *texts;   /* of the cells */
