@@ -100,73 +100,59 @@ void chart_line_add(chart_lines *lines, chart_line *line, const chart_sample *sa
 
 /* --- The end ------------------------------------------------------------------------------------------------------- */
 
-/* Ends a JSON list with "]", in place of the comma behind its last element if it has any. */
-static void end_list(GString *text)
-{
-    g_string_truncate(text, text->len - (text->str[text->len - 1] == ','));
-    g_string_append_c(text, ']');
-}
-
 /* Returns a line's times as a JSON list, to be freed: milliseconds from `begin` to the first, then from each to the next. Lines of one query mostly
  * have the same. */
 static char *format_clock(const chart_line *line, double begin)
 {
-    GString *text = g_string_new("[");
+    GString *text = g_string_new(NULL);
     int64_t before = 0;
 
     for (unsigned i = 0; i < wmem_array_get_count(line->points); i++) {
         int64_t at = (int64_t)((get_point(line, i)->at - begin) * 1000 + 0.5);
-        g_string_append_printf(text, "%" PRId64 ",", at - before);
+        g_string_append_printf(text, "%c%" PRId64, i > 0 ? ',' : '[', at - before);
         before = at;
     }
-    end_list(text);
+    g_string_append_c(text, ']');
     return g_string_free(text, FALSE);
 }
 
-/* Appends two JSON lists, "[1,null,2.5],[0,2]": values (null: a gap), and places, from 0, where assumed ones begin and end in turn. */
-static void append_points(GString *text, const chart_line *line)
+/* Writes a number with the fewest digits that give it again; NAN: null. */
+static void put_number(json_dumper *json, double number)
 {
-    GString *turns = g_string_new(",[");
-    bool is_assumed = false;
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
 
-    g_string_append_c(text, '[');
-    for (unsigned i = 0; i < wmem_array_get_count(line->points); i++) {
-        const chart_point *point = get_point(line, i);
-        if (point->is_assumed != is_assumed) {
-            csv_integer(turns, i);
-            is_assumed = point->is_assumed;
-        }
-        if (isnan(point->value)) {
-            g_string_append(text, "null,");
-        } else {
-            csv_number(text, point->value);
-        }
-    }
-    end_list(text);
-    end_list(turns);
-    g_string_append(text, turns->str);
-    g_string_free(turns, TRUE);
+    json_dumper_value_anyf(json, "%s", isnan(number) ? "null" : csv_format_number(text, number));
 }
 
 /* Writes the array of a line. `clock`: place of its times in "clocks". Needs: a result. */
 static void put_line(json_dumper *json, const chart_line *line, unsigned clock)
 {
-    GString *numbers = g_string_new(NULL);
+    unsigned count = wmem_array_get_count(line->points);
+    bool is_assumed = false;
 
-    csv_integer(numbers, line->results.count);
-    csv_number(numbers, line->results.min);
-    csv_number(numbers, perf_summary_mean(&line->results));
-    csv_number(numbers, line->results.max);
-    csv_number(numbers, line->results.last);
-    csv_integer(numbers, line->assumed);
-    csv_integer(numbers, clock);
-    append_points(numbers, line);
     json_dumper_begin_array(json);
     json_dumper_value_string(json, line->path);
     json_dumper_value_string(json, line->whose.type ? line->whose.type->unit : "");
-    json_dumper_value_anyf(json, "%s", numbers->str);
+    json_dumper_value_anyf(json, "%" PRIu64, line->results.count);
+    put_number(json, line->results.min);
+    put_number(json, perf_summary_mean(&line->results));
+    put_number(json, line->results.max);
+    put_number(json, line->results.last);
+    json_dumper_value_anyf(json, "%" PRIu64 ",%u", line->assumed, clock);
+    json_dumper_begin_array(json);
+    for (unsigned i = 0; i < count; i++) {
+        put_number(json, get_point(line, i)->value);
+    }
     json_dumper_end_array(json);
-    g_string_free(numbers, TRUE);
+    json_dumper_begin_array(json);
+    for (unsigned i = 0; i < count; i++) {
+        if (get_point(line, i)->is_assumed != is_assumed) {
+            json_dumper_value_anyf(json, "%u", i);
+            is_assumed = !is_assumed;
+        }
+    }
+    json_dumper_end_array(json);
+    json_dumper_end_array(json);
 }
 
 /* Times of a line, as they are written, and where. */

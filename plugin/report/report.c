@@ -54,7 +54,7 @@ static void report_restart(void *data)
 
 /* --- Calls ------------------------------------------------------------------------------------------------------- */
 
-/* Adds all results of a sample to the lines of their paths. Changes: counts values that are assumed or have no type. */
+/* Adds all results of a sample to the lines of their paths. */
 static void add_results(report *r, const chart_sample *sample, value_stream *values)
 {
     while (value_stream_next(values)) {
@@ -63,7 +63,6 @@ static void add_results(report *r, const chart_sample *sample, value_stream *val
         }
         const char *path = call_tap_placed_path(values->pool, values->response.handle, value_stream_path(values));
         perf_result result = value_stream_result(values);
-        omissions_count_value(&r->verdict->omitted, values, &result);
         chart_line *line = keyed_list_find_or_add(&r->lines.all, path, sizeof *line);
         /* another counter of that path, with a result or without, has no line */
         line = line && value_stream_is_same_counter(values, &line->whose) ? line : NULL;
@@ -184,14 +183,11 @@ static timeline_state find_state(const verdict_monitor *monitor, const monitor_c
     static const timeline_state by_outcome[] = {
         [CALL_DONE] = STATE_HIDDEN, [CALL_SAMPLE] = STATE_ANSWERED,   [CALL_PROBE] = STATE_HIDDEN,
         [CALL_EMPTY] = STATE_EMPTY, [CALL_DAMAGED] = STATE_MALFORMED, [CALL_FAILED] = STATE_FAILED};
-    static const struct {
-        verdict_kind kind;
-        timeline_state state;
-    } by_finding[] = {{VERDICT_SLOW, STATE_SLOW},
-                      {VERDICT_ASKED_LATE, STATE_LATE},
-                      {VERDICT_NO_DATA, STATE_EMPTY},
-                      {VERDICT_DAMAGED, STATE_MALFORMED},
-                      {VERDICT_OTHER_CLOCK, STATE_RESTARTED}};
+    static const timeline_state by_finding[VERDICT_NUM_KINDS] = {[VERDICT_SLOW] = STATE_SLOW,
+                                                                 [VERDICT_ASKED_LATE] = STATE_LATE,
+                                                                 [VERDICT_NO_DATA] = STATE_EMPTY,
+                                                                 [VERDICT_DAMAGED] = STATE_MALFORMED,
+                                                                 [VERDICT_OTHER_CLOCK] = STATE_RESTARTED};
 
     if (!call->asks && call->outcome != CALL_FAILED) {
         return STATE_HIDDEN;
@@ -204,11 +200,9 @@ static timeline_state find_state(const verdict_monitor *monitor, const monitor_c
     }
     timeline_state state = by_outcome[call->outcome];
     for (const verdict_finding *f = monitor->findings; f; f = f->next) {
-        for (unsigned i = 0; i < G_N_ELEMENTS(by_finding); i++) {
-            if (by_finding[i].kind == f->kind &&
-                (verdict_finding_has(f, call->frame) || verdict_finding_has(f, call->asked_frame))) {
-                state = MAX(state, by_finding[i].state);
-            }
+        if (by_finding[f->kind] > STATE_ANSWERED && by_finding[f->kind] > state &&
+            (verdict_finding_has(f, call->frame) || verdict_finding_has(f, call->asked_frame))) {
+            state = by_finding[f->kind];
         }
     }
     return state;
@@ -292,7 +286,7 @@ static void put_refusals(json_dumper *json, const refusals *list)
 {
     verdict_begin_list(json, "missing");
     for (unsigned i = 0; i < list->rows.entries->len; i++) {
-        const refusal *row = g_ptr_array_index(list->rows.entries, i);
+        const refusal_row *row = g_ptr_array_index(list->rows.entries, i);
         if (row->is_usual) {
             continue;
         }
@@ -312,8 +306,7 @@ static void put_left_out(json_dumper *json, const report *r)
     omissions omitted = r->verdict->omitted;
 
     omitted.has_findings = r->verdict->monitors->len > 0;
-    verdict_put_number(json, "unread", (double)omitted.undecoded);
-    verdict_put_number(json, "untyped", (double)omitted.counts[OMITTED_UNTYPED]);
+    verdict_put_number(json, "untyped", (double)r->verdict->untyped);
     verdict_put_number(json, "values", (double)r->lines.values);
     verdict_put_number(json, "roomless", (double)r->lines.omitted);
     verdict_put_number(json, "unlisted", (double)r->refusals.omitted);

@@ -45,15 +45,14 @@ void csv_integer(GString *csv, uint64_t value)
     g_string_append_c(csv, ',');
 }
 
-void csv_number(GString *csv, double value)
+const char *csv_format_number(char *text, double value)
 {
     static const char *const formats[] = {"%.15g", "%.16g", "%.17g"};
-    char text[G_ASCII_DTOSTR_BUF_SIZE];
 
     for (unsigned i = 0; i == 0 || (i < G_N_ELEMENTS(formats) && g_ascii_strtod(text, NULL) != value); i++) {
-        g_ascii_formatd(text, sizeof text, formats[i], value);
+        g_ascii_formatd(text, G_ASCII_DTOSTR_BUF_SIZE, formats[i], value);
     }
-    csv_text(csv, text);
+    return text;
 }
 
 void csv_time(GString *csv, const nstime_t *when, bool is_pdh)

@@ -74,9 +74,7 @@ static bool is_text_file(const char *path)
     FILE *stream = g_fopen(path, "rb");
     size_t size = stream ? fread(head, 1, sizeof head, stream) : 0;
 
-    if (stream) {
-        fclose(stream);
-    }
+    g_clear_pointer(&stream, fclose);
     return g_utf8_validate(head, (gssize)size, &end) || (size == sizeof head && head + size - end < 4);
 }
 
@@ -226,14 +224,10 @@ static void end_draw(void *data _U_)
 }
 
 /* Registers end_draw() again, which makes it the newest listener: tshark and sharkd draw that first. */
-static void listen_to_drawing(void)
+static void renew_drawing(void)
 {
-    static bool listens;
-
-    if (listens) {
-        remove_tap_listener(&last_frame);
-    }
-    listens = output_listen("frame", &last_frame, NULL, NULL, NULL, end_draw);
+    remove_tap_listener(&last_frame);
+    output_listen("frame", &last_frame, NULL, NULL, NULL, end_draw);
 }
 
 /* Sees each packet. tshark and sharkd register a table's own listener after output_call_at_end(), so end_draw() is registered again with the first
@@ -247,7 +241,7 @@ static tap_packet_status end_packet(void *data _U_, packet_info *pinfo, epan_dis
         bool is_window = info && info->ws_info_supported;
         last_frame = !is_window ? 0 : PINFO_FD_VISITED(pinfo) ? info->cf_count : UINT32_MAX;
         is_drawn_first = true;
-        listen_to_drawing();
+        renew_drawing();
     }
     if (pinfo->num == last_frame) {
         call_end_functions();
@@ -261,10 +255,11 @@ void output_call_at_end(void (*end)(void))
 
     if (end_functions[0] == NULL) {
         output_listen("frame", end_functions, NULL, NULL, end_packet, NULL);
+        output_listen("frame", &last_frame, NULL, NULL, NULL, end_draw);
     }
     end_functions[i] = end;
     is_drawn_first = false;
-    listen_to_drawing(); /* in case that this is the last packet */
+    renew_drawing(); /* in case that this is the last packet */
 }
 
 /* --- One -z ---------------------------------------------------------------------------------------------------------- */
