@@ -15,8 +15,8 @@ void omissions_count_call(omissions *o, const call_tap_data *tapped)
         return;
     }
     if (tapped->unread) {
-        o->why_undecoded = o->undecoded == 0 ? g_intern_string(tapped->unread) : o->why_undecoded;
-        o->undecoded++;
+        o->why_undecoded = o->why_undecoded ? o->why_undecoded : g_intern_string(tapped->unread);
+        o->counts[OMITTED_UNDECODED]++;
         return;
     }
     o->any_decoded = true;
@@ -54,16 +54,6 @@ void omissions_count_value(omissions *o, value_stream *stream, const perf_result
 
 #define NO_SAMPLES "no response with counter data is here or passes the filter; -z pcq,summary says why"
 
-/* Adds a note, "SENTENCE: COUNT; REMEDY", if there is something to count. `remedy`: NULL: only the brief form has the note. */
-static void add_note(GPtrArray *notes, omissions_form form, const char *sentence, uint64_t count, const char *remedy)
-{
-    if (count > 0 && form == OMISSIONS_BRIEF) {
-        g_ptr_array_add(notes, g_strdup_printf("%s: %" PRIu64, sentence, count));
-    } else if (count > 0 && remedy) {
-        g_ptr_array_add(notes, g_strdup_printf("%s: %" PRIu64 "; %s", sentence, count, remedy));
-    }
-}
-
 #define OMISSION_ROW(name, sentence, remedy) {sentence, remedy},
 
 GPtrArray *omissions_format(const omissions *o, omissions_form form)
@@ -73,10 +63,12 @@ GPtrArray *omissions_format(const omissions *o, omissions_form form)
     } rows[] = {OMISSIONS(OMISSION_ROW)};
     GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
 
-    add_note(notes, form, "requests and responses not decoded", o->undecoded, o->why_undecoded);
-    for (unsigned i = 0; i < NUM_OMISSIONS; i++) {
-        if (!o->has_findings || i == OMITTED_ORPHANS) {
-            add_note(notes, form, rows[i].sentence, o->counts[i], rows[i].remedy);
+    for (unsigned i = 0; i < (o->has_findings ? OMITTED_ORPHANS + 1 : NUM_OMISSIONS); i++) {
+        const char *remedy = i == OMITTED_UNDECODED ? o->why_undecoded : rows[i].remedy;
+        if (o->counts[i] > 0 && form == OMISSIONS_BRIEF) {
+            g_ptr_array_add(notes, g_strdup_printf("%s: %" PRIu64, rows[i].sentence, o->counts[i]));
+        } else if (o->counts[i] > 0 && remedy) {
+            g_ptr_array_add(notes, g_strdup_printf("%s: %" PRIu64 "; %s", rows[i].sentence, o->counts[i], remedy));
         }
     }
     if (o->paths && !o->any_path && o->samples > 0) {

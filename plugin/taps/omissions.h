@@ -8,8 +8,9 @@
 #include "tap/call-tap.h"
 
 /* X(NAME, sentence before the number, what to do or where to look). The last four are of values. Without the third a row below a table says it,
- * and no warning. Why calls bring no data, -z pcq,summary says. */
+ * and no warning, but of UNDECODED it is in `why_undecoded`. Why calls bring no data, -z pcq,summary says. */
 #define OMISSIONS(X) \
+    X(UNDECODED, "requests and responses not decoded", NULL) \
     X(ORPHANS, "responses of no known query or handle", \
       "their requests were not captured or not decoded, or are not known from others of that call id or handle") \
     X(MALFORMED, "malformed responses", "Analyze, Expert Information (-z expert) says where") \
@@ -30,11 +31,10 @@ typedef enum { OMISSIONS(OMISSION_ENUM) NUM_OMISSIONS } omission;
 /* Begins as zeros. */
 typedef struct {
     bool any_decoded;  /* a call was read */
-    bool has_findings; /* a summary has all but calls not decoded and orphans */
+    bool has_findings; /* a summary has all behind ORPHANS */
     uint64_t counts[NUM_OMISSIONS];
     uint64_t samples;          /* responses with values of a known query */
-    uint64_t undecoded;        /* requests and responses that nobody decoded */
-    const char *why_undecoded; /* reason of the first, interned */
+    const char *why_undecoded; /* reason of the first that was not decoded, interned; NULL: there is none */
     bool any_path;             /* omissions_ask() returned true */
     char *const *paths;        /* patterns that the user asked for; NULL: all. Stays when all else is forgotten */
 } omissions;

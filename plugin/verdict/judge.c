@@ -343,7 +343,7 @@ static void find_peers_failures(verdict *v)
         first = is_other ? NULL : first;
         verdict_monitor *monitor = first ? first : monitor_new(v->pool, pair, NULL);
         bool is_cut = pair->lacks[LACKS_ENDS].frames && pair->is_ours;
-        bool is_unread = is_cut || (v->queries->len == 0 && v->omitted.undecoded == 0);
+        bool is_unread = is_cut || (v->queries->len == 0 && v->omitted.counts[OMITTED_UNDECODED] == 0);
         steps_find(v->pool, pair, &monitor->findings);
         if (first || (!monitor->findings && is_unread)) {
             steps_find_unread(v->pool, pair, first != NULL, &monitor->findings);

@@ -47,7 +47,7 @@ static bool lacks_names(const verdict *v)
 /* Returns the worst health of all monitors; at best NOT_KNOWN without one, if calls were not decoded, or most values have no result. */
 static health find_health_of_all(const verdict *v)
 {
-    bool is_known = v->monitors->len > 0 && v->omitted.undecoded == 0 && !lacks_names(v);
+    bool is_known = v->monitors->len > 0 && v->omitted.counts[OMITTED_UNDECODED] == 0 && !lacks_names(v);
     health all = is_known ? HEALTHY : NOT_KNOWN;
 
     for (unsigned i = 0; i < v->monitors->len; i++) {
@@ -194,7 +194,7 @@ static GPtrArray *format_notes(const verdict *v)
                                            "): the capture lacks the types of their counters",
                                            v->untyped, v->values));
     }
-    if (v->monitors->len == 0 && !omitted.any_decoded && omitted.undecoded == 0) {
+    if (v->monitors->len == 0 && !omitted.any_decoded && omitted.counts[OMITTED_UNDECODED] == 0) {
         g_ptr_array_add(notes, g_strdup(steps_why_nothing()));
     }
     return notes;
