@@ -411,7 +411,7 @@ static void report_draw(void *data)
 static bool report_begin(void *data _U_)
 {
     if (*PAGE == '\0') {
-        output_failed("pcq: " NO_LIBRARY);
+        output_failed(g_strdup(NO_LIBRARY));
     }
     return *PAGE != '\0';
 }

@@ -18,8 +18,8 @@ static void write_names(void *data)
     if (text) {
         output_whole(&task->file, text);
     } else {
-        output_failed("pcq: %s was not written: this capture taught no names (does it hold the client's browsing?)",
-                      task->file.path);
+        output_failed(g_strdup_printf(
+            "%s was not written: this capture taught no names (does it hold the client's browsing?)", task->file.path));
         output_print_omissions(&task->omitted);
     }
 }

@@ -28,14 +28,9 @@ static void leave_with_failure(void)
     exit(EXIT_FAILURE);
 }
 
-void output_failed(const char *format, ...)
+void output_failed(char *sentence)
 {
-    va_list arguments;
-
-    va_start(arguments, format);
-    char *sentence = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    report_failure("%s", sentence);
+    report_failure("pcq: %s", sentence);
     g_free(sentence);
     register_shutdown_routine(leave_with_failure);
 }
@@ -59,7 +54,8 @@ static void report_write_error(output_file *file)
 {
     if (!file->failed && errno != EPIPE) {
         bool is_stdout = strcmp(file->path, "-") == 0;
-        output_failed("pcq: cannot write %s: %s", is_stdout ? "standard output" : file->path, g_strerror(errno));
+        output_failed(
+            g_strdup_printf("cannot write %s: %s", is_stdout ? "standard output" : file->path, g_strerror(errno)));
     }
     file->failed = true;
 }
@@ -91,7 +87,7 @@ static FILE *open_path(output_file *file)
         return NULL;
     }
     if (is_file && !is_text_file(file->path)) {
-        output_failed("pcq: cannot write %s: what is there is no text; is it a capture?", file->path);
+        output_failed(g_strdup_printf("cannot write %s: what is there is no text; is it a capture?", file->path));
         file->failed = true;
         return NULL;
     }

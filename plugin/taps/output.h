@@ -37,9 +37,9 @@ void output_commit(output_file *file);
 /* Writes all of `text` in place of what the file held. Changes: frees `text`. */
 void output_whole(output_file *file, GString *text);
 
-/* Reports the sentence as a failure (on the terminal or in a dialog), and makes the program end with exit status 1.
- * Wireshark lets a tap that is drawn neither fail nor set the status; so it is set when everything else is done. */
-void output_failed(const char *format, ...) G_GNUC_PRINTF(1, 2);
+/* Reports the sentence as a failure (on the terminal or in a dialog), and makes the program end with exit status 1. Wireshark lets a tap that is drawn
+ * neither fail nor set the status; so it is set when everything else is done. Changes: frees `sentence`. */
+void output_failed(char *sentence);
 
 /* Warns of all that an output left out; equal warnings of several outputs once a run. */
 void output_print_omissions(const omissions *o);

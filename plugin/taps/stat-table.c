@@ -48,16 +48,6 @@ void stat_table_add_row(stat_table *t, const table_cell *cells, unsigned count)
     stat_tap_init_table_row(t->shown, t->shown->num_elements, (unsigned)t->ui.nfields, made);
 }
 
-static void add_notes(stat_table *t)
-{
-    GPtrArray *notes = omissions_format(&t->omitted, OMISSIONS_BRIEF);
-
-    for (unsigned i = 0; i < notes->len; i++) {
-        stat_table_add_row(t, &(table_cell){.text = g_ptr_array_index(notes, i)}, 1);
-    }
-    g_ptr_array_free(notes, TRUE);
-}
-
 /* Returns true while Wireshark has the table: sharkd frees one that it has shown. */
 static bool is_table_there(const stat_table *t)
 {
@@ -68,12 +58,17 @@ static bool is_table_there(const stat_table *t)
 static void fill_tables(void)
 {
     for (stat_table *t = tables; t; t = t->next) {
-        if (is_table_there(t) && t->shown->num_elements == 0) {
-            t->fill(t);
-            add_notes(t);
-            if (!t->in_window) {
-                output_print_omissions(&t->omitted);
-            }
+        if (!is_table_there(t) || t->shown->num_elements > 0) {
+            continue;
+        }
+        t->fill(t);
+        GPtrArray *notes = omissions_format(&t->omitted, OMISSIONS_BRIEF);
+        for (unsigned i = 0; i < notes->len; i++) {
+            stat_table_add_row(t, &(table_cell){.text = g_ptr_array_index(notes, i)}, 1);
+        }
+        g_ptr_array_free(notes, TRUE);
+        if (!t->in_window) {
+            output_print_omissions(&t->omitted);
         }
     }
 }
