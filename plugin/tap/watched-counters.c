@@ -25,10 +25,7 @@ static unsigned table_size;
 
 int watch_hf_sum = -1;
 static int proto_watch;
-static watched_counter *rows;     /* of the table, each of which has a field */
-static watched_counter **matches; /* rows that watch_rows_of() found, with a NULL behind them */
-static hf_register_info *fields;  /* fields of these rows, in their order; NULL: no rows */
-static unsigned num_rows;
+static watched_counter *rows; /* of the table, the first; NULL: none */
 
 UAT_CSTRING_CB_DEF(table, name, table_row)
 UAT_CSTRING_CB_DEF(table, paths, table_row)
@@ -121,57 +118,49 @@ static ws_pref_bool check_row(void *record, char **error)
 
 /* --- Its fields -------------------------------------------------------------------------------------------------- */
 
-/* Frees the rows. Changes: their fields are deregistered, for Wireshark to free once nothing shows them. */
+/* Forgets the rows. Changes: their fields are deregistered, for Wireshark to free with them once nothing shows them. */
 static void forget_rows(void)
 {
-    for (unsigned i = 0; i < num_rows; i++) {
-        proto_deregister_field(proto_watch, rows[i].hf);
-        g_strfreev(rows[i].patterns);
+    while (rows) {
+        watched_counter *row = rows;
+        rows = row->next;
+        proto_deregister_field(proto_watch, row->hf);
+        g_strfreev(row->patterns);
+        proto_add_deregistered_data(row); /* with its name and paths; an open packet may still show them */
     }
-    if (fields) {
-        proto_add_deregistered_data(fields); /* with names and paths; an open packet may still show them */
-    }
-    g_clear_pointer(&rows, g_free);
-    g_clear_pointer(&matches, g_free);
-    fields = NULL;
-    num_rows = 0;
 }
 
-/* Adds a row of the table with its field, not registered yet. A second row of a name is reported and left out. Needs: room in the arrays. */
+/* Adds a row of the table behind the others, with its field. A second row of a name is reported and left out. */
 static void add_row(const table_row *from)
 {
-    for (unsigned i = 0; i < num_rows; i++) {
-        if (strcmp(rows[i].name, from->name) == 0) {
+    watched_counter **end = &rows;
+
+    for (; *end; end = &(*end)->next) {
+        if (strcmp((*end)->name, from->name) == 0) {
             report_failure("pcq: two watched counters have the name \"%s\": the one for %s is left out", from->name,
                            from->paths);
             return;
         }
     }
-    watched_counter *row = &rows[num_rows];
-    hf_register_info field = {
+    watched_counter *row = *end = g_new0(watched_counter, 1);
+    row->field = (hf_register_info){
         &row->hf,
         {g_strdup(from->name), g_strconcat(FIELD_PREFIX, from->name, NULL), FT_DOUBLE, BASE_NONE, NULL, 0,
          g_strdup(from->paths), HFILL},
     };
-
-    *row = (watched_counter){field.hfinfo.name, split_patterns(from->paths), -1};
-    fields[num_rows++] = field;
+    row->name = row->field.hfinfo.name;
+    row->patterns = split_patterns(from->paths);
+    row->hf = -1;
+    proto_register_field_array(proto_watch, &row->field, 1);
 }
 
 /* Makes rows and fields of the user's table; Wireshark calls it after each change. Changes: those of the table before are forgotten. */
 static void take_table(void)
 {
     forget_rows();
-    if (table_size == 0) {
-        return;
-    }
-    rows = g_new0(watched_counter, table_size);
-    matches = g_new0(watched_counter *, table_size + 1);
-    fields = g_new0(hf_register_info, table_size);
     for (unsigned i = 0; i < table_size; i++) {
         add_row(&table[i]);
     }
-    proto_register_field_array(proto_watch, fields, (int)num_rows);
 }
 
 /* --- Which values they are --------------------------------------------------------------------------------------- */
@@ -190,29 +179,26 @@ static bool has_match(char *const *patterns, const char *path)
     return false;
 }
 
-watched_counter *const *watch_rows_of(const char *path)
+watched_counter *watch_rows_of(const char *path)
 {
-    static watched_counter *none[] = {NULL};
-    unsigned count = 0;
+    char *folded = path && rows ? fold_case(path) : NULL;
+    watched_counter *first = NULL, **end = &first;
 
-    if (path == NULL || num_rows == 0) {
-        return none;
-    }
-    char *folded = fold_case(path);
-    for (unsigned i = 0; i < num_rows; i++) {
-        if (has_match(rows[i].patterns, folded)) {
-            matches[count++] = &rows[i];
+    for (watched_counter *row = rows; folded && row; row = row->next) {
+        if (has_match(row->patterns, folded)) {
+            *end = row;
+            end = &row->next_match;
         }
     }
-    matches[count] = NULL;
+    *end = NULL;
     g_free(folded);
-    return matches;
+    return first;
 }
 
 bool watch_is_wanted(proto_tree *tree)
 {
-    for (unsigned i = 0; tree && i < num_rows; i++) {
-        if (proto_field_is_referenced(tree, rows[i].hf)) {
+    for (const watched_counter *row = rows; tree && row; row = row->next) {
+        if (proto_field_is_referenced(tree, row->hf)) {
             return true;
         }
     }
@@ -221,7 +207,7 @@ bool watch_is_wanted(proto_tree *tree)
 
 bool watch_has_rows(void)
 {
-    return num_rows > 0;
+    return rows != NULL;
 }
 
 /* --- Paths that a statistic is asked for --------------------------------------------------------------------------- */
@@ -252,24 +238,13 @@ bool watch_has_path(char *const *patterns, const char *path)
 
 /* --- What they have in an answer --------------------------------------------------------------------------------- */
 
-/* Values of a row in a response. Begins as zeros. */
-typedef struct {
-    unsigned values;          /* number of values, with a result or without */
-    const char *unit;         /* of the newest result; NULL: there is none */
-    bool has_units;           /* results have several units */
-    double lowest, highest;   /* results */
-    const char *least, *most; /* the same formatted, with the unit; NULL without results */
-    const char *first;        /* the first value formatted, with a result or without */
-    const char *note;         /* " (assumed)" if any value is, else "" */
-} watch_values;
-
 /* Adds the value that was read last, with a result or without. */
-static void add_value(watch_values *to, value_stream *stream)
+static void add_value(watched_values *to, value_stream *stream)
 {
     perf_result result = value_stream_result(stream);
     const char *text = wmem_strdup(stream->pool, value_stream_format(stream, &result));
 
-    to->first = to->values++ == 0 ? text : to->first;
+    to->first = to->count++ == 0 ? text : to->first;
     to->note = to->note && *to->note ? to->note : format_assumed_mark(stream);
     if (result.none != PERF_NO_RESULT_OK) {
         return;
@@ -288,38 +263,41 @@ static void add_value(watch_values *to, value_stream *stream)
 }
 
 /* Formats the values of a row: "0.4 % to 10.9 %, 7 values". Needs: a value. */
-static const char *format_values(wmem_allocator_t *pool, const watch_values *from)
+static const char *format_values(wmem_allocator_t *pool, const watched_values *from)
 {
-    if (from->values == 1) {
+    if (from->count == 1) {
         return wmem_strconcat(pool, from->first, from->note, NULL);
     }
     if (from->least == NULL || from->has_units) {
-        return wmem_strdup_printf(pool, "%s%s, first of %u values", from->first, from->note, from->values);
+        return wmem_strdup_printf(pool, "%s%s, first of %u values", from->first, from->note, from->count);
     }
-    return wmem_strdup_printf(pool, "%s to %s%s, %u values", from->least, from->most, from->note, from->values);
+    return wmem_strdup_printf(pool, "%s to %s%s, %u values", from->least, from->most, from->note, from->count);
 }
 
 const char **watch_sum_up(value_stream *stream, unsigned most_values, const char *between, unsigned *covered)
 {
-    watch_values *sums = wmem_alloc0_array(stream->pool, watch_values, num_rows);
-    const char **texts = wmem_alloc0_array(stream->pool, const char *, num_rows + 1);
-    unsigned count = 0;
+    wmem_array_t *texts = wmem_array_new(stream->pool, sizeof(char *));
 
+    for (watched_counter *row = rows; row; row = row->next) {
+        row->values = (watched_values){0};
+    }
     *covered = 0;
     for (unsigned i = 0; i < most_values && value_stream_next(stream); i++) {
-        watched_counter *const *row = watch_rows_of(value_stream_path(stream));
-        *covered += *row != NULL;
-        for (; *row; row++) {
-            add_value(&sums[*row - rows], stream);
+        watched_counter *row = watch_rows_of(value_stream_path(stream));
+        *covered += row != NULL;
+        for (; row; row = row->next_match) {
+            add_value(&row->values, stream);
         }
     }
-    for (unsigned i = 0; i < num_rows; i++) {
-        if (sums[i].values > 0) {
-            const char *words = format_values(stream->pool, &sums[i]);
-            texts[count++] = wmem_strconcat(stream->pool, rows[i].name, between, words, NULL);
+    for (const watched_counter *row = rows; row; row = row->next) {
+        if (row->values.count > 0) {
+            const char *words = format_values(stream->pool, &row->values);
+            const char *text = wmem_strconcat(stream->pool, row->name, between, words, NULL);
+            wmem_array_append_one(texts, text);
         }
     }
-    return texts;
+    wmem_array_set_null_terminator(texts);
+    return wmem_array_get_raw(texts);
 }
 
 void watch_register(int proto, module_t *module)

@@ -8,11 +8,26 @@
 
 #include "values/value-stream.h"
 
-/* A row of the table. */
+/* Values of a row in a response. Begins as zeros. */
 typedef struct {
+    unsigned count;           /* number of values, with a result or without */
+    const char *unit;         /* of the newest result; NULL: there is none */
+    bool has_units;           /* results have several units */
+    double lowest, highest;   /* results */
+    const char *least, *most; /* the same formatted, with the unit; NULL without results */
+    const char *first;        /* the first value formatted, with a result or without */
+    const char *note;         /* " (assumed)" if any value is, else "" */
+} watched_values;
+
+/* A row of the table. */
+typedef struct watched_counter {
+    hf_register_info field;
     const char *name;
-    char **patterns; /* of paths, without case; its own */
-    int hf;          /* FT_DOUBLE */
+    char **patterns;                    /* of paths, without case; its own */
+    int hf;                             /* FT_DOUBLE */
+    watched_values values;              /* watch_sum_up()'s, of the newest response */
+    struct watched_counter *next;       /* in the order of the table */
+    struct watched_counter *next_match; /* next row that matches the path that was asked for; NULL: none */
 } watched_counter;
 
 /* pcq.watched: "gpu = 0.4 % to 10.9 %, 7 values"; FT_STRING */
@@ -26,8 +41,8 @@ bool watch_is_wanted(proto_tree *tree);
 /* Returns true if the user watches any counter: for the Info column, which shows values without a tree. */
 bool watch_has_rows(void);
 
-/* Returns the rows that match a path (NULL: none), with a NULL behind them. They hold until another path is asked for. */
-watched_counter *const *watch_rows_of(const char *path);
+/* Returns the first row that matches a path; NULL: none, or no path. The others are behind its `next_match`, until another path is asked for. */
+watched_counter *watch_rows_of(const char *path);
 
 /* Sums up the watched rows of a response, from its first `most_values` values, for its tree or Info column. Needs: a new stream. Returns a text for
  * each row that matches any, its name, `between` and "12.4 %", "0.4 % to 10.9 %, 7 values", or, without results or of several units, "81 (raw; first

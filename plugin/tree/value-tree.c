@@ -253,15 +253,15 @@ static void show_watched(const value_tree *view, proto_tree *tree)
     value_stream *stream = view->stream;
     const char *path = value_stream_path(stream);
 
-    for (watched_counter *const *row = watch_rows_of(path); *row && tree_has_room(tree); row++) {
+    for (const watched_counter *row = watch_rows_of(path); row && tree_has_room(tree); row = row->next_match) {
         const perf_result result = value_stream_result(stream);
         if (result.none != PERF_NO_RESULT_OK) {
             return;
         }
-        proto_item *item = proto_tree_add_double(tree, (*row)->hf, view->tvb, 0, 0, result.value);
+        proto_item *item = proto_tree_add_double(tree, row->hf, view->tvb, 0, 0, result.value);
         proto_item_set_generated(item);
         if (view->visible) {
-            proto_item_set_text(item, "%s: %s%s = %s", (*row)->name, value_stream_format(stream, &result),
+            proto_item_set_text(item, "%s: %s%s = %s", row->name, value_stream_format(stream, &result),
                                 format_assumed_mark(stream), path);
         }
     }
