@@ -51,6 +51,7 @@ typedef struct {
     uint32_t first_frame; /* of its first sample; 0: none came yet */
     const char *machine;  /* computer name of that sample */
     wmem_array_t *times;  /* nstime_t of each row: of the response; zeros: it has no time */
+    uint64_t num_cells;   /* of all columns */
     keyed_list columns;   /* document_column, in the order of their first values */
     keyed_list refused;   /* paths that the server refused to add, columns among them */
 } document;
@@ -116,6 +117,7 @@ static void add_cell(csv_export *export, document *doc, value_stream *stream, co
     unsigned count = wmem_array_get_count(column->cells);
     if (count == 0 || get_cell(column, count - 1)->row != cell.row) {
         wmem_array_append_one(column->cells, cell);
+        doc->num_cells++;
         omissions_count_value(&export->task.omitted, stream, result);
     }
 }
@@ -166,18 +168,13 @@ static void csv_count(void *data, packet_info *pinfo, const call_tap_data *tappe
  * Returns how many columns these are, without that of the time. Changes: no cell is written; values of other columns count as omitted. */
 static unsigned write_header(csv_export *export, const document *doc, GString *text)
 {
-    uint64_t values = 0;
+    uint64_t most = MAX_COLUMNS_PER_VALUE * (doc->num_cells / wmem_array_get_count(doc->times) + 1);
+    unsigned count = 0;
 
+    csv_pdh_text(text, HEADER);
     for (unsigned i = 0; i < doc->columns.entries->len; i++) {
         document_column *column = g_ptr_array_index(doc->columns.entries, i);
         column->written = 0;
-        values += wmem_array_get_count(column->cells);
-    }
-    uint64_t most = MAX_COLUMNS_PER_VALUE * (values / wmem_array_get_count(doc->times) + 1);
-    unsigned count = 0;
-    csv_pdh_text(text, HEADER);
-    for (unsigned i = 0; i < doc->columns.entries->len; i++) {
-        const document_column *column = g_ptr_array_index(doc->columns.entries, i);
         if (count < most) {
             csv_pdh_text(text, column->path);
             count++;
