@@ -59,18 +59,6 @@ static char *fold_case(const char *text)
     return folded;
 }
 
-/* Returns the patterns between semicolons without case, without blanks around them, to be freed. Some may be empty. */
-static char **split_patterns(const char *paths)
-{
-    char *folded = fold_case(paths), **patterns = g_strsplit(folded, ";", -1);
-
-    for (unsigned i = 0; patterns[i]; i++) {
-        g_strstrip(patterns[i]);
-    }
-    g_free(folded);
-    return patterns;
-}
-
 /* Returns true for "\Set\Counter" and "\\SRV\Set\Counter" without an empty part. */
 static bool is_path(const char *pattern)
 {
@@ -80,18 +68,23 @@ static bool is_path(const char *pattern)
     return set && *set == '\\' && set != pattern + 2 && counter > set + 1 && counter[1] != '\0';
 }
 
-/* Returns true if a text has a path, and nothing but paths between its semicolons. */
-static bool are_paths(const char *paths)
+/* Returns the patterns between semicolons without case, without blanks around them, to be freed; NULL: there is none, or one is no path. Some
+ * may be empty. */
+static char **split_patterns(const char *paths)
 {
-    char **patterns = split_patterns(paths);
+    char *folded = fold_case(paths), **patterns = g_strsplit(folded, ";", -1);
     bool any = false, all = true;
 
     for (unsigned i = 0; patterns[i]; i++) {
+        g_strstrip(patterns[i]);
         any |= *patterns[i] != '\0';
         all &= *patterns[i] == '\0' || is_path(patterns[i]);
     }
-    g_strfreev(patterns);
-    return any && all;
+    if (!any || !all) {
+        g_clear_pointer(&patterns, g_strfreev);
+    }
+    g_free(folded);
+    return patterns;
 }
 
 #define NO_PATHS "\"%s\" is no path like \\Set(Instance)\\Counter or \\\\SERVER\\Set\\Counter, with ; between several"
@@ -102,7 +95,8 @@ static ws_pref_bool check_row(void *record, char **error)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
     const table_row *row = record;
-    const char *name = row->name ? row->name : "";
+    const char *name = row->name ? row->name : "", *paths = row->paths ? row->paths : "";
+    char **patterns = split_patterns(paths);
 
     *error = NULL;
     if (!g_ascii_islower(name[0]) || name[strspn(name, allowed)] != '\0') {
@@ -110,9 +104,10 @@ static ws_pref_bool check_row(void *record, char **error)
             g_strdup_printf("\"%s\" is no name of a watched counter: it begins with a small letter (a to z), and has "
                             "small letters, digits and _ only",
                             name);
-    } else if (!are_paths(row->paths ? row->paths : "")) {
-        *error = g_strdup_printf(NO_PATHS " (behind -o, each \\ is typed twice)", row->paths ? row->paths : "");
+    } else if (patterns == NULL) {
+        *error = g_strdup_printf(NO_PATHS " (behind -o, each \\ is typed twice)", paths);
     }
+    g_strfreev(patterns);
     return *error == NULL;
 }
 
@@ -219,12 +214,10 @@ char **watch_take_paths(const char **filter, char **error)
     if (text == NULL || *text != '\\') {
         return NULL;
     }
+    char **patterns = split_patterns(text);
     *filter = NULL;
-    if (!are_paths(text)) {
-        *error = g_strdup_printf("pcq: " NO_PATHS, text);
-        return NULL;
-    }
-    return split_patterns(text);
+    *error = patterns ? NULL : g_strdup_printf("pcq: " NO_PATHS, text);
+    return patterns;
 }
 
 bool watch_has_path(char *const *patterns, const char *path)
