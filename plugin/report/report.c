@@ -253,7 +253,8 @@ static void put_timeline(json_dumper *json, const report *r, const verdict_monit
 
 /* --- All data ---------------------------------------------------------------------------------------------------- */
 
-/* Writes the summary as members: "verdict", all "findings", "timelines", and names of states ("kinds") and statistics ("figures"). Needs: the verdict is judged. */
+/* Writes the summary as members: "verdict", all "findings", "timelines", and names of states ("kinds") and statistics ("figures"). Needs: the
+ * verdict is judged. */
 static void put_monitors(json_dumper *json, const report *r)
 {
     const GPtrArray *monitors = r->verdict->monitors;

@@ -50,6 +50,7 @@ struct stat_table {
 /* Registers `-z CLI_STRING[,FILTER]`, or `[,FILTER or PATHS]`, and, in a window, Statistics, TITLE. */
 void stat_table_register(stat_table *t);
 
-/* Adds a row: cells for the first `count` columns; the others have nothing, not even what is saved or printed of a blank one. Texts are copied with control characters escaped: they may come from a packet. A number is one to sort by
- * in a window, else printed by the column's format with a point. Needs: while the table is filled. */
+/* Adds a row: cells for the first `count` columns; the others have nothing, not even what is saved or printed of a blank one. Texts are copied with
+ * control characters escaped: they may come from a packet. A number is one to sort by in a window, else printed by the column's format with a
+ * point. Needs: while the table is filled. */
 void stat_table_add_row(stat_table *t, const table_cell *cells, unsigned count);
