@@ -33,17 +33,6 @@ static void hkpd_begin_values(value_stream *stream)
         (perf_id_proofs)((has_processes ? PERF_PROVES_PROCESS : 0) | (has_threads ? PERF_PROVES_THREAD : 0));
 }
 
-/* value_ops.look_up_column: all by the definition. */
-static void hkpd_look_up_column(value_stream *stream, value_column *column)
-{
-    const perf_column *definition = perf_table_column(stream->now.table, stream->group, stream->at.column);
-
-    column->id = definition->id;
-    column->type = perf_counter_type_find(definition->type);
-    column->is_text = perf_counter_type_is_text(definition->type);
-    column->none = column->type ? PERF_NO_RESULT_OK : PERF_NO_RESULT_UNKNOWN_TYPE;
-}
-
 /* --- Texts -------------------------------------------------------------------------------------------------------- */
 
 /* True if all bytes are printable ASCII, and more than `most`. */
@@ -133,7 +122,6 @@ const value_ops hkpd_value_ops = {
     .is_block = true,
     .begin = hkpd_begin_values,
     .group_before = hkpd_find_group_before,
-    .look_up_column = hkpd_look_up_column,
     .text = hkpd_format_text,
     .operand = hkpd_find_operand,
 };

@@ -117,31 +117,6 @@ static perf_group *pcq_find_group_before(value_stream *stream, perf_no_result *w
     return group;
 }
 
-/* --- Names and types ---------------------------------------------------------------------------------------------- */
-
-/* Sets id and type of the counter that the stream is at, or why there is no result: value_ops.look_up_column. */
-static void pcq_look_up_column(value_stream *stream, value_column *column)
-{
-    const perf_group *group = stream->group;
-    uint32_t id = group->columns > 0 ? perf_table_column(stream->now.table, group, stream->at.column)->id : PERF_NO_ID;
-
-    column->id = id == PERF_NO_ID && stream->identifier ? stream->identifier->counter_id : id;
-    column->none = PERF_NO_RESULT_COUNTER_NOT_KNOWN;
-    if (stream->identifier == NULL) {
-        return;
-    }
-    const metadata_key key = metadata_counter_key(stream->identifier->guid, column->id);
-    metadata_result known = metadata_lookup(stream->response.server, key).type;
-    column->none = PERF_NO_RESULT_TYPE_NOT_LEARNED;
-    if (known.entry && column->id != PERF_NO_ID) {
-        column->info = &known.entry->counter;
-        column->type = known.entry->type;
-        column->none = column->type ? PERF_NO_RESULT_OK : PERF_NO_RESULT_UNKNOWN_TYPE;
-        column->is_text = column->type && column->type->kind == PERF_KIND_TEXT;
-        column->assumed = known.is_assumed ? ASSUMED_NAME : ASSUMED_NONE;
-    }
-}
-
 /* --- Operands ----------------------------------------------------------------------------------------------------- */
 
 /* Finds the row of the instance of `at` in a block of the same sample. A block of one instance has
@@ -232,6 +207,5 @@ const value_ops pcq_value_ops = {
     .begin = pcq_begin_values,
     .enter = pcq_enter_block,
     .group_before = pcq_find_group_before,
-    .look_up_column = pcq_look_up_column,
     .operand = pcq_find_operand,
 };

@@ -62,15 +62,57 @@ static void mark_repeated_column(value_stream *stream, value_column *column)
 
     if (!perf_column_is_base(own) &&
         perf_table_count_columns(table, stream->group, own->id, /* is_base */ false, &first) > 1) {
-        column->none = first == stream->at.column ? column->none : PERF_NO_RESULT_COUNTER_NOT_KNOWN;
+        bool is_first = first == stream->at.column;
+        column->none = is_first ? column->none : PERF_NO_RESULT_COUNTER_NOT_KNOWN;
+        column->label = is_first ? column->label : NULL;
         column->assumed = ASSUMED_COUNTER;
         column->is_before_known = true;
         column->why_no_before = PERF_NO_RESULT_NOT_COMPARABLE;
     }
 }
 
-/* Goes to a counter of the group, without its values. Needs: a number of a column; 0 of a group without columns. Changes: fills the column, but for
- * its label and its column in the sample before. */
+/* Returns what a name is stored under: of a counter of the group, or of its counterset (PERF_NO_ID). Needs: it is known whose the group is. */
+static metadata_key get_name_key(const value_stream *stream, uint32_t id)
+{
+    const perf_identifier *identifier = stream->identifier;
+
+    return identifier ? metadata_counter_key(identifier->guid, id)
+                      : metadata_title_key(id == PERF_NO_ID ? stream->group->key : id);
+}
+
+/* Fills a column of the group, but for its column in the sample before. The type is that of the object's definition, or was learned. */
+static void look_up_column(value_stream *stream, value_column *column)
+{
+    const perf_group *group = stream->group;
+    const perf_column *own = group->columns > 0 ? perf_table_column(stream->now.table, group, stream->at.column) : NULL;
+    uint32_t id = own ? own->id : PERF_NO_ID;
+    bool is_block = stream->response.ops->is_block;
+
+    id = id == PERF_NO_ID && stream->identifier ? stream->identifier->counter_id : id;
+    *column = (value_column){.is_known = true, .id = id, .none = PERF_NO_RESULT_COUNTER_NOT_KNOWN};
+    if (!is_block && stream->identifier == NULL) {
+        return;
+    }
+    const metadata_key key = get_name_key(stream, id);
+    const metadata_known known = metadata_lookup(stream->response.server, key);
+    bool is_assumed = known.name.is_assumed;
+    column->label = id == PERF_NO_ID ? "*" : metadata_format_name(stream->pool, &key, known.name.entry);
+    if (is_block) {
+        column->type = perf_counter_type_find(own->type);
+        column->is_text = perf_counter_type_is_text(own->type);
+    } else if (known.type.entry && id != PERF_NO_ID) {
+        column->info = &known.type.entry->counter;
+        column->type = known.type.entry->type;
+        column->is_text = column->type && column->type->kind == PERF_KIND_TEXT;
+        is_assumed |= known.type.is_assumed;
+    }
+    column->none = column->type               ? PERF_NO_RESULT_OK
+                   : is_block || column->info ? PERF_NO_RESULT_UNKNOWN_TYPE
+                                              : PERF_NO_RESULT_TYPE_NOT_LEARNED;
+    column->assumed = is_assumed ? ASSUMED_NAME : ASSUMED_NONE;
+}
+
+/* Goes to a counter of the group, without its values. Needs: a number of a column; 0 of a group without columns. */
 static void enter_column(value_stream *stream, uint32_t number)
 {
     uint32_t count = MAX(stream->group->columns, 1); /* a group without values stands for a counter, too */
@@ -79,14 +121,12 @@ static void enter_column(value_stream *stream, uint32_t number)
         stream->columns = wmem_alloc0_array(stream->pool, value_column, count);
     }
     ws_assert(number < count);
-    value_column *column = &stream->columns[number];
     stream->at.column = number;
-    stream->at.counter = column;
-    if (!column->is_known) {
-        column->is_known = true;
-        stream->response.ops->look_up_column(stream, column);
-        if (stream->group->columns > 1) {
-            mark_repeated_column(stream, column);
+    stream->at.counter = &stream->columns[number];
+    if (!stream->at.counter->is_known) {
+        look_up_column(stream, stream->at.counter);
+        if (count > 1) {
+            mark_repeated_column(stream, stream->at.counter);
         }
     }
 }
@@ -323,23 +363,15 @@ perf_result value_stream_result(value_stream *stream)
     return result.none == PERF_NO_RESULT_OK ? result : (perf_result){0, result.none};
 }
 
-/* --- Names of counters -------------------------------------------------------------------------------------------- */
-
-/* Returns what a name is stored under: of a counter of the group, or of its counterset (PERF_NO_ID). Needs: it is known whose the group is. */
-static metadata_key get_name_key(const value_stream *stream, uint32_t id)
-{
-    return stream->identifier ? metadata_counter_key(stream->identifier->guid, id)
-                              : metadata_title_key(id == PERF_NO_ID ? stream->group->key : id);
-}
+/* --- Doubt -------------------------------------------------------------------------------------------------------- */
 
 const char *value_stream_set(value_stream *stream)
 {
-    const state_server *server = stream->response.server;
     const perf_identifier *identifier = stream->identifier;
 
     if (stream->set_label == NULL && (identifier || stream->response.ops->is_block)) {
         const metadata_key key = get_name_key(stream, PERF_NO_ID);
-        metadata_known set = metadata_lookup(server, key);
+        metadata_known set = metadata_lookup(stream->response.server, key);
         stream->set_label = metadata_format_name(stream->pool, &key, set.name.entry);
         stream->is_set_assumed = set.name.is_assumed;
         stream->is_single =
@@ -347,24 +379,6 @@ const char *value_stream_set(value_stream *stream)
     }
     return stream->set_label;
 }
-
-/* Fills the label of the current value's counter, and the doubt about its name. Needs: its label is not known. */
-static void look_up_label(value_stream *stream)
-{
-    value_column *column = stream->at.counter;
-
-    column->is_label_known = true;
-    if (column->none != PERF_NO_RESULT_COUNTER_NOT_KNOWN) {
-        const metadata_key key = get_name_key(stream, column->id);
-        metadata_result name = metadata_lookup(stream->response.server, key).name;
-        value_stream_set(stream); /* is_set_assumed */
-        bool is_assumed = name.is_assumed || stream->is_set_assumed;
-        column->assumed = column->assumed == ASSUMED_NONE && is_assumed ? ASSUMED_NAME : column->assumed;
-        column->label = column->id == PERF_NO_ID ? "*" : metadata_format_name(stream->pool, &key, name.entry);
-    }
-}
-
-/* --- Doubt -------------------------------------------------------------------------------------------------------- */
 
 /* True if the row's own name, as it was sent, ends in "#" and digits, like "x#1". Bytes of 0 are halves of UTF-16. */
 static bool is_numbered_name(const perf_table *table, const perf_group *group, uint32_t row)
@@ -420,13 +434,11 @@ static bool is_row_assumed(value_stream *stream)
 
 assumed_reason value_stream_assumed_reason(value_stream *stream)
 {
-    if (stream->assumed != ASSUMED_NONE) {
-        return stream->assumed;
-    }
-    if (!stream->at.counter->is_label_known) { /* its name can be assumed */
-        look_up_label(stream);
-    }
-    return stream->at.counter->assumed != ASSUMED_NONE             ? stream->at.counter->assumed
+    const value_column *counter = stream->at.counter;
+
+    return stream->assumed != ASSUMED_NONE                         ? stream->assumed
+           : counter->assumed != ASSUMED_NONE                      ? counter->assumed
+           : value_stream_set(stream) && stream->is_set_assumed    ? ASSUMED_NAME
            : stream->operands.is_assumed || is_row_assumed(stream) ? ASSUMED_INSTANCE
                                                                    : ASSUMED_NONE;
 }
@@ -493,16 +505,13 @@ const char *value_stream_path(value_stream *stream)
     const value_column *counter = stream->at.counter;
     value_row *row = &stream->row;
 
-    if (!counter->is_label_known) {
-        look_up_label(stream);
-    }
     if (counter->label == NULL) {
         return NULL;
     }
     if (row->prefix_size == 0) {
-        const char *instance = value_stream_instance(stream);
+        const char *set = value_stream_set(stream), *instance = value_stream_instance(stream);
         wmem_strbuf_truncate(stream->path, 0);
-        wmem_strbuf_append(stream->path, join_path(stream->pool, stream->computer, stream->set_label, instance, ""));
+        wmem_strbuf_append(stream->path, join_path(stream->pool, stream->computer, set, instance, ""));
         row->prefix_size = wmem_strbuf_get_len(stream->path);
     }
     wmem_strbuf_truncate(stream->path, row->prefix_size);
@@ -519,9 +528,6 @@ const char *value_stream_format_identifier(value_stream *stream)
 
     if (identifier->counter_id != PERF_NO_ID) {
         enter_column(stream, 0);
-        if (!stream->at.counter->is_label_known) {
-            look_up_label(stream);
-        }
         label = stream->at.counter->label;
         is_assumed |= stream->at.counter->assumed != ASSUMED_NONE;
     }

@@ -83,12 +83,11 @@ typedef struct {
     perf_no_result none;           /* PERF_NO_RESULT_OK, or why no value of it ever has a result */
     const perf_counter_info *info; /* PerflibV2: ids of its base, time, frequency and multi counters; NULL: not known */
     bool is_text;                  /* its values are texts */
-    assumed_reason assumed; /* ASSUMED_COUNTER, ASSUMED_NAME: of its type, and, once `label` is known, of its name */
-    bool is_label_known;    /* the next member is filled */
-    const char *label;      /* name in paths, "#id" or "*"; NULL: the counter is not known */
-    bool is_before_known;   /* the members below are filled */
-    uint32_t column_before; /* in the same group of the sample before */
-    perf_no_result why_no_before; /* it is not there, or has another type */
+    assumed_reason assumed;        /* ASSUMED_COUNTER, or ASSUMED_NAME: of its name or type */
+    const char *label;             /* name in paths, "#id" or "*"; NULL: the counter is not known */
+    bool is_before_known;          /* the members below are filled */
+    uint32_t column_before;        /* in the same group of the sample before */
+    perf_no_result why_no_before;  /* it is not there, or has another type */
 } value_column;
 
 /* Offsets count from the response's first byte. */
@@ -258,8 +257,6 @@ struct value_ops {
     void (*enter)(value_stream *stream);
     /* Returns the same group of the sample before, or NULL. `why`: the reason why it is not there or not compared. Needs: before.table. */
     perf_group *(*group_before)(value_stream *stream, perf_no_result *why);
-    /* Fills a column (at.column) from `id` to `assumed`. */
-    void (*look_up_column)(value_stream *stream, value_column *column);
     /* Returns the current value, a text of `size` bytes, as value_stream_text() does. NULL: it is UTF-16 up to its terminator. */
     const char *(*text)(value_stream *stream, uint32_t size, uint32_t most);
     /* Returns what the formula of the current value needs (one of PERF_NEEDS_...) for the value at `at`. Size 0: it is not there. */
