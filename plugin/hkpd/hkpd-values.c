@@ -33,38 +33,6 @@ static void hkpd_begin_values(value_stream *stream)
         (perf_id_proofs)((has_processes ? PERF_PROVES_PROCESS : 0) | (has_threads ? PERF_PROVES_THREAD : 0));
 }
 
-/* --- Texts -------------------------------------------------------------------------------------------------------- */
-
-/* True if all bytes are printable ASCII, and more than `most`. */
-static bool is_ascii_text(const uint8_t *bytes, uint32_t size, uint32_t most)
-{
-    uint32_t printable = 0;
-
-    while (printable < size && g_ascii_isprint(bytes[printable])) {
-        printable++;
-    }
-    return size > most && printable == size;
-}
-
-/* value_ops.text: Samba sends ASCII where the type says UTF-16. Few printable bytes may be a word or two of UTF-16 if a terminator follows, or a
- * character of it if their number is even. */
-static const char *hkpd_format_text(value_stream *stream, uint32_t size, uint32_t most)
-{
-    const counter_value *at = &stream->at;
-    const perf_table *table = stream->now.table;
-    const uint8_t *text = table->data + at->offset, *end = memchr(text, 0, size);
-    uint32_t code_page = TEXT_CODE_PAGE_UTF16, text_size = perf_utf16_size(text, size);
-    uint32_t type = perf_table_column(table, stream->group, at->column)->type;
-    uint32_t narrow_size = end ? (uint32_t)(end - text) : size;
-    uint32_t ambiguous = text_size + 1 < size ? 4 : size % 2 == 0 ? 1 : 0;
-
-    if ((type & PERF_TEXT_IN_CODE_PAGE) || is_ascii_text(text, narrow_size, ambiguous)) {
-        text_size = narrow_size;
-        code_page = perf_is_utf16(stream->group->code_page) ? TEXT_CODE_PAGE_ASCII : stream->group->code_page;
-    }
-    return value_stream_get_text(stream, at->offset, text_size, code_page, most);
-}
-
 /* --- Operands ----------------------------------------------------------------------------------------------------- */
 
 /* value_ops.group_before: the object with the same title index. It is new, with its counters, if a well-formed sample before lacks it. */
@@ -122,6 +90,5 @@ const value_ops hkpd_value_ops = {
     .is_block = true,
     .begin = hkpd_begin_values,
     .group_before = hkpd_find_group_before,
-    .text = hkpd_format_text,
     .operand = hkpd_find_operand,
 };

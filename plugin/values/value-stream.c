@@ -445,19 +445,21 @@ assumed_reason value_stream_assumed_reason(value_stream *stream)
 
 /* --- Instances -------------------------------------------------------------------------------------------------------- */
 
-const char *value_stream_get_text(const value_stream *stream, uint32_t offset, uint32_t size, uint32_t code_page,
-                                  uint32_t most)
+/* Returns any text of the response, as text_get() does. */
+static const char *get_text(const value_stream *stream, uint32_t offset, uint32_t size, uint32_t code_page,
+                            uint32_t most)
 {
     unsigned byte_order = stream->now.table->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
 
     return text_get(stream->pool, stream->response.tvb, offset, size, code_page, byte_order, most);
 }
 
-const char *value_stream_row_name(const value_stream *stream, const perf_group *group, uint32_t row)
+/* Returns a row's own name, in the stream's pool. */
+static const char *get_row_name(const value_stream *stream, const perf_group *group, uint32_t row)
 {
     uint32_t size, at = perf_table_name(stream->now.table, group, row, &size);
 
-    return value_stream_get_text(stream, at, size, group->code_page, TEXT_NAME_MAX);
+    return get_text(stream, at, size, group->code_page, TEXT_NAME_MAX);
 }
 
 /* Returns "explorer/3#1" for the current row: the name of its parent, if that is in the response, its own, and which of this name it is. */
@@ -466,10 +468,10 @@ static const char *format_instance(value_stream *stream)
     perf_table *table = stream->now.table;
     uint32_t row = stream->at.row, parent, ordinal = perf_table_row_name(table, stream->group, row).ordinal;
     const perf_group *parents = perf_table_find_parent(table, stream->group, row, &parent);
-    const char *name = value_stream_row_name(stream, stream->group, row);
+    const char *name = get_row_name(stream, stream->group, row);
 
     if (parents) {
-        name = wmem_strconcat(stream->pool, value_stream_row_name(stream, parents, parent), "/", name, NULL);
+        name = wmem_strconcat(stream->pool, get_row_name(stream, parents, parent), "/", name, NULL);
     }
     return ordinal > 0 ? wmem_strdup_printf(stream->pool, "%s#%u", name, ordinal) : name;
 }
@@ -554,16 +556,35 @@ bool value_stream_is_same_counter(value_stream *stream, counter_identity *identi
 
 /* --- Text --------------------------------------------------------------------------------------------------------- */
 
+/* True if all bytes are printable ASCII, and more than `most`. */
+static bool is_ascii_text(const uint8_t *bytes, uint32_t size, uint32_t most)
+{
+    uint32_t printable = 0;
+
+    while (printable < size && g_ascii_isprint(bytes[printable])) {
+        printable++;
+    }
+    return size > most && printable == size;
+}
+
+/* Samba sends ASCII where the type says UTF-16. Few printable bytes may be a word or two of UTF-16 if a terminator follows, or a character of it
+ * if their number is even. */
 const char *value_stream_text(value_stream *stream, uint32_t most)
 {
     const counter_value *at = &stream->at;
-    uint32_t size = MIN(at->size, MOST_VALUE_BYTES);
+    const uint8_t *text = stream->now.table->data + at->offset;
+    uint32_t size = MIN(at->size, MOST_VALUE_BYTES), text_size = perf_utf16_size(text, size);
+    const uint8_t *end = memchr(text, 0, size);
+    uint32_t narrow_size = end ? (uint32_t)(end - text) : size;
+    uint32_t ambiguous = text_size + 1 < size ? 4 : size % 2 == 0 ? 1 : 0;
+    uint32_t code_page = TEXT_CODE_PAGE_UTF16;
+    uint32_t type = perf_table_column(stream->now.table, stream->group, at->column)->type; /* 0 in PerflibV2 */
 
-    if (stream->response.ops->text) {
-        return stream->response.ops->text(stream, size, most);
+    if ((type & PERF_TEXT_IN_CODE_PAGE) || is_ascii_text(text, narrow_size, ambiguous)) {
+        text_size = narrow_size;
+        code_page = perf_is_utf16(stream->group->code_page) ? TEXT_CODE_PAGE_ASCII : stream->group->code_page;
     }
-    size = perf_utf16_size(stream->now.table->data + at->offset, size);
-    return value_stream_get_text(stream, at->offset, size, TEXT_CODE_PAGE_UTF16, most);
+    return get_text(stream, at->offset, text_size, code_page, most);
 }
 
 const char *value_stream_format(value_stream *stream, const perf_result *result)

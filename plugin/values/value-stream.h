@@ -197,9 +197,6 @@ const char *value_stream_path(value_stream *stream);
 const char *value_stream_set(value_stream *stream);
 const char *value_stream_instance(value_stream *stream);
 
-/* Returns a row's own name, in the stream's pool. */
-const char *value_stream_row_name(const value_stream *stream, const perf_group *group, uint32_t row);
-
 /* Returns what the group's identifier asks for, as a path with its mark, without the computer: "\Set(instance)\Counter", "*" for all counters.
  * Needs: the identifier is known. Changes: names that its values need, too, are looked up. */
 const char *value_stream_format_identifier(value_stream *stream);
@@ -220,10 +217,6 @@ bool value_stream_is_same_counter(value_stream *stream, counter_identity *identi
 
 /* Returns the value, a text, as UTF-8 in the stream's pool, without quotes: at most `most` characters. */
 const char *value_stream_text(value_stream *stream, uint32_t most);
-
-/* Returns any text of the response, as text_get() does. */
-const char *value_stream_get_text(const value_stream *stream, uint32_t offset, uint32_t size, uint32_t code_page,
-                                  uint32_t most);
 
 /* Returns the value for people, until the next is asked for: "12.4 %", "1,024.0 /sec", "77", "0x1f", "\"text\"",
  * "81 (raw; first sample)". `result`: value_stream_result()'s. */
@@ -257,8 +250,6 @@ struct value_ops {
     void (*enter)(value_stream *stream);
     /* Returns the same group of the sample before, or NULL. `why`: the reason why it is not there or not compared. Needs: before.table. */
     perf_group *(*group_before)(value_stream *stream, perf_no_result *why);
-    /* Returns the current value, a text of `size` bytes, as value_stream_text() does. NULL: it is UTF-16 up to its terminator. */
-    const char *(*text)(value_stream *stream, uint32_t size, uint32_t most);
     /* Returns what the formula of the current value needs (one of PERF_NEEDS_...) for the value at `at`. Size 0: it is not there. */
     perf_raw (*operand)(value_stream *stream, const value_location *at, unsigned need);
 };
