@@ -31,7 +31,7 @@ struct perf_group_index {
     named_rows scanned;
     perf_index columns; /* by id, and whether it is a base */
     perf_index rows;    /* by the digest of the name; from the second of a name on, by digest and ordinal */
-    bool repeats_names; /* a name has a second row */
+    bool has_ambiguous; /* a name has a second row, and one looks numbered: "x#1" */
     row_name *names;
     perf_index row_ids; /* by the digest of the name and the value of `id_column` */
     uint32_t id_column; /* column of an id that proves the instance */
@@ -358,6 +358,21 @@ static uint64_t add_to_digest(uint64_t digest, uint64_t number)
     return mix_keys(digest + 1, number);
 }
 
+/* True if the row's own name, as it was sent, ends in "#" and digits, like "x#1". Bytes of 0 are halves of UTF-16. */
+static bool is_numbered_name(const perf_table *t, const perf_group *g, uint32_t row)
+{
+    uint32_t size, digits = 0, at = perf_table_name(t, g, row, &size);
+
+    for (; size > 0; size--) {
+        uint8_t byte = t->data[at + size - 1];
+        if (byte != 0 && (byte < '0' || byte > '9')) {
+            return digits > 0 && byte == '#';
+        }
+        digits += byte != 0;
+    }
+    return false;
+}
+
 /* Returns the group's index with names and rows. Changes: makes these. */
 static perf_group_index *get_row_index(perf_table *t, perf_group *g)
 {
@@ -367,14 +382,18 @@ static perf_group_index *get_row_index(perf_table *t, perf_group *g)
         return lookup;
     }
     row_name *names = allocate_index(t, g->rows + 1, sizeof *names);
+    bool repeats_names = false;
     make_index(t, &lookup->rows, g->rows);
     for (uint32_t i = 0; i < g->rows; i++) {
         names[i].digest = get_digest(t, g, i);
         names[i].ordinal = add_key(&lookup->rows, names[i].digest, i);
         if (names[i].ordinal > 0) {
             add_key(&lookup->rows, add_to_digest(names[i].digest, names[i].ordinal), i);
-            lookup->repeats_names = true;
+            repeats_names = true;
         }
+    }
+    for (uint32_t i = 0; repeats_names && i < g->rows && !lookup->has_ambiguous; i++) {
+        lookup->has_ambiguous = is_numbered_name(t, g, i);
     }
     lookup->names = names;
     return lookup;
@@ -431,15 +450,12 @@ static named_rows find_own_named_rows(perf_table *t, perf_group *g, uint32_t row
 perf_row_name perf_table_row_name(perf_table *t, perf_group *g, uint32_t row)
 {
     const named_rows rows = find_own_named_rows(t, g, row);
+    bool is_numbered = rows.before > 0 || is_numbered_name(t, g, row);
     uint32_t parent;
 
     return (perf_row_name){.ordinal = rows.before,
-                           .lacks_parent = has_parent(t, g, row) && perf_table_find_parent(t, g, row, &parent) == NULL};
-}
-
-bool perf_table_repeats_names(perf_table *t, perf_group *g)
-{
-    return get_row_index(t, g)->repeats_names;
+                           .lacks_parent = has_parent(t, g, row) && perf_table_find_parent(t, g, row, &parent) == NULL,
+                           .is_ambiguous = is_numbered && get_row_index(t, g)->has_ambiguous};
 }
 
 uint32_t perf_table_count_rows(perf_table *t, perf_group *g, const uint8_t *name, uint32_t size, uint32_t *first)

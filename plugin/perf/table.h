@@ -266,6 +266,8 @@ uint32_t perf_table_find_row(const perf_table *table, const perf_group *group, c
 typedef struct {
     uint32_t ordinal;  /* 0 for the first row of that name */
     bool lacks_parent; /* it has a parent, which is not in the response */
+    bool
+        is_ambiguous; /* several rows have one name, and "x#1" may be this row's own name or its path's "x" with ordinal 1 */
 } perf_row_name;
 
 /* Returns the object of a row's parent, and `parent`: its row there; NULL, and no `parent`: the row has none, as in
@@ -275,9 +277,6 @@ perf_group *perf_table_find_parent(perf_table *table, const perf_group *group, u
 /* Returns the row's place among the rows of its name, for paths like "x#1". Needs: the group has instances. Changes: may make
  * the group's index, but not for the packet list's few questions. */
 perf_row_name perf_table_row_name(perf_table *table, perf_group *group, uint32_t row);
-
-/* True if several rows of the group have one name behind one parent's. Changes: makes the group's index. */
-bool perf_table_repeats_names(perf_table *table, perf_group *group);
 
 /* Returns how many rows have a name of these bytes, and no parent. `first`: the first of them. Needs: the group has instances. Changes: as
  * perf_table_row_name(). */

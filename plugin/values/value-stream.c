@@ -141,11 +141,11 @@ void value_stream_enter(value_stream *stream, perf_group *group)
     stream->operands.is_assumed = false;
     stream->group = group;
     stream->group_before = NULL;
-    stream->is_group_before_known = stream->are_names_known = false;
+    stream->is_group_before_known = false;
     stream->assumed = stream->response.is_malformed || !group->is_sound ? ASSUMED_RESPONSE : ASSUMED_NONE;
     stream->identifier = NULL;
     stream->columns = NULL;
-    stream->row = (value_row){.is_labelled = false};
+    stream->row = (value_row){.label = NULL};
     stream->at = (counter_value){.column = UINT32_MAX, .is_failed = is_failed, .is_empty = is_empty};
     if (stream->response.ops->enter) {
         stream->response.ops->enter(stream);
@@ -173,7 +173,7 @@ void value_stream_enter_row(value_stream *stream, uint32_t row)
 {
     if (stream->at.row != row) {
         stream->at.row = row;
-        stream->row = (value_row){.is_labelled = false};
+        stream->row = (value_row){.label = NULL};
     }
 }
 
@@ -380,56 +380,27 @@ const char *value_stream_set(value_stream *stream)
     return stream->set_label;
 }
 
-/* True if the row's own name, as it was sent, ends in "#" and digits, like "x#1". Bytes of 0 are halves of UTF-16. */
-static bool is_numbered_name(const perf_table *table, const perf_group *group, uint32_t row)
+/* Returns how the current row is named; NULL: it has no instance. */
+static const perf_row_name *find_row_name(value_stream *stream)
 {
-    uint32_t size, digits = 0, at = perf_table_name(table, group, row, &size);
+    value_row *row = &stream->row;
 
-    for (; size > 0; size--) {
-        uint8_t byte = table->data[at + size - 1];
-        if (byte != 0 && !g_ascii_isdigit(byte)) {
-            return digits > 0 && byte == '#';
-        }
-        digits += byte != 0;
+    if (!stream->group->has_instances || stream->at.row >= stream->group->rows) {
+        return NULL;
     }
-    return false;
-}
-
-/* True if any name in the group is numbered. Changes: the result is kept for the group. */
-static bool has_numbered_names(value_stream *stream)
-{
-    if (!stream->are_names_known) {
-        stream->are_names_known = true;
-        stream->has_numbered_names = false;
-        for (uint32_t row = 0; row < stream->group->rows && !stream->has_numbered_names; row++) {
-            stream->has_numbered_names = is_numbered_name(stream->now.table, stream->group, row);
-        }
+    if (!row->is_named) {
+        row->is_named = true;
+        row->name = perf_table_row_name(stream->now.table, stream->group, stream->at.row);
     }
-    return stream->has_numbered_names;
+    return &row->name;
 }
 
-/* True if the group has a row for the current value, with an instance. */
-static bool has_instance_row(const value_stream *stream)
-{
-    return stream->group->has_instances && stream->at.row < stream->group->rows;
-}
-
-/* True if the current row's parent is not there, or its path may be another row's: "x#1" is so named, or is the second x beside one so named. */
+/* True if the current row's parent is not there, or its path may be another row's. */
 static bool is_row_assumed(value_stream *stream)
 {
-    perf_table *table = stream->now.table;
-    perf_group *group = stream->group;
+    const perf_row_name *name = find_row_name(stream);
 
-    if (!stream->row.is_judged) {
-        stream->row.is_judged = true;
-        if (has_instance_row(stream)) {
-            const perf_row_name name = perf_table_row_name(table, group, stream->at.row);
-            bool has_number = name.ordinal > 0 || is_numbered_name(table, group, stream->at.row);
-            stream->row.is_assumed = name.lacks_parent || (has_number && perf_table_repeats_names(table, group) &&
-                                                           has_numbered_names(stream));
-        }
-    }
-    return stream->row.is_assumed;
+    return name && (name->lacks_parent || name->is_ambiguous);
 }
 
 assumed_reason value_stream_assumed_reason(value_stream *stream)
@@ -463,11 +434,10 @@ static const char *get_row_name(const value_stream *stream, const perf_group *gr
 }
 
 /* Returns "explorer/3#1" for the current row: the name of its parent, if that is in the response, its own, and which of this name it is. */
-static const char *format_instance(value_stream *stream)
+static const char *format_instance(value_stream *stream, uint32_t ordinal)
 {
-    perf_table *table = stream->now.table;
-    uint32_t row = stream->at.row, parent, ordinal = perf_table_row_name(table, stream->group, row).ordinal;
-    const perf_group *parents = perf_table_find_parent(table, stream->group, row, &parent);
+    uint32_t row = stream->at.row, parent;
+    const perf_group *parents = perf_table_find_parent(stream->now.table, stream->group, row, &parent);
     const char *name = get_row_name(stream, stream->group, row);
 
     if (parents) {
@@ -483,11 +453,11 @@ const char *value_stream_instance(value_stream *stream)
     if (value_stream_set(stream) == NULL || stream->is_single) {
         return NULL;
     }
-    if (!row->is_labelled) {
-        row->is_labelled = true;
-        row->label = has_instance_row(stream) ? format_instance(stream)
-                     : stream->identifier     ? stream->identifier->instance
-                                              : NULL;
+    if (row->label == NULL) {
+        const perf_row_name *name = find_row_name(stream);
+        row->label = name                 ? format_instance(stream, name->ordinal)
+                     : stream->identifier ? stream->identifier->instance
+                                          : NULL;
     }
     return row->label;
 }

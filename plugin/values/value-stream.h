@@ -104,10 +104,9 @@ typedef struct {
 
 /* A row of the group that the stream is in. Begins as zeros with each row. */
 typedef struct {
-    bool is_labelled;   /* the next member is filled */
-    const char *label;  /* its instance in paths; NULL: none */
-    bool is_judged;     /* the next member is filled */
-    bool is_assumed;    /* its path may be another row's, or its parent is not in the response */
+    const char *label;  /* its instance in paths; NULL: none, or not asked */
+    bool is_named;      /* the next member is filled */
+    perf_row_name name; /* among those of its name */
     bool is_matched;    /* the next two members are filled */
     perf_match match;   /* how well `before` is known */
     uint32_t before;    /* the same instance in the sample before */
@@ -142,8 +141,6 @@ struct value_stream {
     perf_group *group_before;          /* the same in the sample before; NULL: none, or not looked for */
     perf_no_result why_no_pair;        /* values have no previous one: group_before is NULL or cannot be compared */
     bool is_group_before_known;        /* both members above are filled */
-    bool are_names_known;              /* the next member is of this group */
-    bool has_numbered_names;           /* a row is called like "x#1" */
     assumed_reason assumed;            /* of all its values: ASSUMED_RESPONSE, ASSUMED_COUNTER */
     const perf_identifier *identifier; /* PerflibV2: whose the block is; NULL: not known */
     const char *set_label;             /* NULL: not known whose it is, or not asked */

@@ -43,8 +43,7 @@ static void check_row(perf_table *t, perf_group *g, uint32_t row)
     if (g->has_instances) {
         uint32_t first = perf_table_find_row(t, g, t->data + name, size);
         assert(first <= row);
-        perf_row_name is = perf_table_row_name(t, g, row);
-        assert(is.ordinal == 0 || perf_table_repeats_names(t, g));
+        assert(perf_table_row_name(t, g, row).ordinal <= row);
     }
     perf_match found = perf_table_match_row(t, g, row, t, g, PERF_PROVES_PROCESS | PERF_PROVES_THREAD, &match);
     assert(found != PERF_MATCH_NONE && (found == PERF_MATCH_AMBIGUOUS || match == row));
