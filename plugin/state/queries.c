@@ -14,7 +14,7 @@
 struct query_change {
     struct state_query *query; /* NULL: it has ended */
     bool add;
-    perf_identifier *identifiers; /* of the request */
+    perf_identifier *identifiers; /* of the request, each with status 0 */
     uint32_t count;
     int64_t blocks;       /* added if all is done, below 0: removed; BLOCKS_NOT_READ: the request could not be read */
     wmem_list_t *pending; /* list of the query that it was added to; another one now: it was settled */
@@ -235,6 +235,7 @@ query_change *query_begin_change(state_handle *handle, bool add, const perf_iden
     change->identifiers = wmem_alloc_array(wmem_file_scope(), perf_identifier, count);
     for (uint32_t i = 0; i < count; i++) {
         copy_identifier(&change->identifiers[i], &identifiers[i]);
+        change->identifiers[i].status = 0; /* a request's means nothing */
         change->blocks += is_change(query, add, &identifiers[i], 0) ? (add ? 1 : -1) : 0;
     }
     query->pending_blocks += change->blocks;
@@ -244,14 +245,13 @@ query_change *query_begin_change(state_handle *handle, bool add, const perf_iden
     return change;
 }
 
-/* Adds or removes identifiers by their status, in the next epoch if there is something to change. `is_done`: all is done, whatever the status. */
-static void apply_identifiers(struct state_query *query, bool add, const perf_identifier *identifiers, uint32_t count,
-                              bool is_done)
+/* Adds or removes identifiers by their status, in the next epoch if there is something to change. */
+static void apply_identifiers(struct state_query *query, bool add, const perf_identifier *identifiers, uint32_t count)
 {
     const query_epoch *before = query->epoch;
 
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t status = is_done ? 0 : identifiers[i].status;
+        uint32_t status = identifiers[i].status;
         if (!is_change(query, add, &identifiers[i], status)) {
             continue;
         }
@@ -266,14 +266,9 @@ static void apply_identifiers(struct state_query *query, bool add, const perf_id
     }
 }
 
-/* Takes all changes as ended: an outcome that comes later tells nothing new. `are_done`: all of
- * them are applied, as the requests have them. */
-static void settle_changes(struct state_query *query, bool are_done)
+/* Takes all changes as ended: an outcome that comes later tells nothing new. */
+static void settle_changes(struct state_query *query)
 {
-    for (wmem_list_frame_t *at = wmem_list_head(query->pending); are_done && at; at = wmem_list_frame_next(at)) {
-        const query_change *change = wmem_list_frame_data(at);
-        apply_identifiers(query, change->add, change->identifiers, change->count, /* is_done */ true);
-    }
     query->pending = wmem_list_new(wmem_file_scope());
     query->pending_blocks = 0;
 }
@@ -293,7 +288,7 @@ void query_end_change(query_change *change, change_outcome outcome, const perf_i
         begin_epoch(query, /* is_complete */ false);
     } else if (outcome == CHANGE_DONE) {
         query->epoch->is_assumed &= was_pending; /* else it was done before anybody said so */
-        apply_identifiers(query, change->add, identifiers, count, /* is_done */ false);
+        apply_identifiers(query, change->add, identifiers, count);
     }
 }
 
@@ -307,20 +302,16 @@ static query_index *new_index(wmem_allocator_t *scope, uint32_t count)
     return blocks;
 }
 
-/* True if these are the counters that the newest epoch has accepted, and in the blocks that were sent before. Needs: each index is below `count`. */
-static bool is_as_sent(const struct state_query *query, const perf_identifier *identifiers, uint32_t count)
+/* Returns the newest epoch's counters by the index of these identifiers. Needs: each index is below `count`, and none is there twice. */
+static query_index *index_counters(const struct state_query *query, const perf_identifier *identifiers, uint32_t count)
 {
-    const query_epoch *epoch = query->epoch;
-    const query_index *blocks = epoch->index;
-    bool is_same = epoch->is_complete && count == epoch->accepted;
-    unsigned hash = 0;
+    query_index *blocks = new_index(wmem_file_scope(), count);
 
-    for (uint32_t i = 0; i < count && is_same; i++) {
-        hash += query_identifier_hash(&identifiers[i]);
-        is_same = wmem_map_contains(query->counters_by_identifier, &identifiers[i]) &&
-                  (blocks == NULL || query_identifier_equal(blocks->by_index[identifiers[i].index], &identifiers[i]));
+    for (uint32_t i = 0; i < count; i++) {
+        const query_counter *counter = wmem_map_lookup(query->counters_by_identifier, &identifiers[i]);
+        blocks->by_index[identifiers[i].index] = counter ? &counter->identifier : NULL;
     }
-    return is_same && hash == epoch->hash;
+    return blocks;
 }
 
 /* Settles nothing by a request from before a change: its response may show the counters from before it or after it. */
@@ -329,24 +320,27 @@ void query_apply_info(state_handle *handle, const perf_identifier *identifiers, 
 {
     struct state_query *query = find_or_create_query(handle);
     query_epoch *epoch = query->epoch;
+    bool settles = is_changing(query);
+    unsigned hash = 0;
 
     if (asked->frame <= query->change_frame || query_first_odd_index(identifiers, count) < count) {
         return;
     }
-    bool settles = is_changing(query);
-    settle_changes(query, /* are_done */ false);
-    if (!is_as_sent(query, identifiers, count)) {
+    settle_changes(query);
+    for (uint32_t i = 0; i < count; i++) {
+        hash += query_identifier_hash(&identifiers[i]);
+    }
+    query_index *blocks = index_counters(query, identifiers, count);
+    bool are_known = epoch->is_complete && count == epoch->accepted && hash == epoch->hash;
+    if (!are_known || (epoch->index && memcmp(blocks->by_index, epoch->index->by_index, count * sizeof(void *)) != 0)) {
         epoch->is_assumed |= epoch->is_complete && !settles;
         epoch = epoch->is_complete || settles ? begin_epoch(query, /* is_complete */ true) : epoch;
         epoch->is_complete = true;
         set_counters(query, identifiers, count);
+        blocks = index_counters(query, identifiers, count);
     }
     epoch->is_assumed = epoch->accepted != count; /* an identifier is there twice: one of its blocks is another's */
-    epoch->index = new_index(wmem_file_scope(), count);
-    for (uint32_t i = 0; i < count; i++) {
-        const query_counter *counter = wmem_map_lookup(query->counters_by_identifier, &identifiers[i]);
-        epoch->index->by_index[identifiers[i].index] = &counter->identifier;
-    }
+    epoch->index = blocks;
 }
 
 /* --- Data -------------------------------------------------------------------------------------------------------- */
@@ -366,13 +360,17 @@ query_snapshot query_check_block_count(state_handle *handle, const query_moment 
     } else if (!is_sound) {
         snapshot.epoch = NULL;
     } else if (is_changing(query) && epoch->accepted + query->pending_blocks == blocks) {
-        settle_changes(query, /* are_done */ true);
+        for (wmem_list_frame_t *at = wmem_list_head(query->pending); at; at = wmem_list_frame_next(at)) {
+            const query_change *change = wmem_list_frame_data(at);
+            apply_identifiers(query, change->add, change->identifiers, change->count);
+        }
+        settle_changes(query);
         snapshot.epoch = query->epoch;
         query->epoch->is_assumed = true;
     } else if (is_changing(query) && query->pending_blocks < BLOCKS_NOT_READ / 2) { /* its outcome will tell */
         snapshot.epoch = NULL;
     } else { /* a change was not captured, or not read */
-        settle_changes(query, /* are_done */ false);
+        settle_changes(query);
         snapshot.epoch = begin_epoch(query, /* is_complete */ false);
         query->epoch->blocks = blocks;
         snapshot.is_assumed = false;
