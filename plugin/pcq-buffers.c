@@ -86,13 +86,12 @@ static pcq_collected_entry *collect_entry(pcq_context *context, uint32_t id, met
 /* Collects the name of a counter, or of the counterset (PERF_NO_ID), in the language that was asked for. */
 static void collect_name(pcq_context *context, uint32_t id, const char *name)
 {
-    /* English is what the English request codes return, and what any English locale returns */
-    bool is_local = pcq_has_locale(context->request.code) && (context->request.lcid & 0x3FF) != 0x09;
+    uint32_t lcid = pcq_has_locale(context->request.code) ? context->request.lcid : METADATA_LCID_ENGLISH;
 
     if (name && *name) {
-        pcq_collected_entry *collected = collect_entry(context, id, is_local ? METADATA_LOCAL : METADATA_ENGLISH);
+        pcq_collected_entry *collected = collect_entry(context, id, metadata_name_kind(lcid));
         collected->entry.name = name;
-        collected->entry.lcid = is_local ? context->request.lcid : 0;
+        collected->entry.lcid = lcid;
     }
 }
 

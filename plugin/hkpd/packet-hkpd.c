@@ -586,16 +586,11 @@ static void read_block_answer(hkpd_pdu *p)
 
 /* --- Titles ---------------------------------------------------------------------------------------------------- */
 
-/* LCID of English without a country, and the bits of an LCID that are its language ([MS-LCID] 2.1). */
-#define LANGUAGE_ENGLISH 0x009
-#define LANGUAGE_MASK 0x3FF
-
 /* Learns the names of a list. The language is that of the value's name, else it is unknown: 0. */
 static void learn_titles(hkpd_pdu *p)
 {
     hkpd_title_list list = {.tvb = p->value.tvb};
-    uint32_t language = p->question.language;
-    bool is_english = (language & LANGUAGE_MASK) == LANGUAGE_ENGLISH;
+    uint32_t lcid = p->question.language;
 
     while (hkpd_next_title(&list)) {
         if (!list.is_title) {
@@ -603,10 +598,10 @@ static void learn_titles(hkpd_pdu *p)
         }
         const char *name = text_get(p->pdu.pool, list.tvb, list.text, list.end - 2 - list.text, TEXT_CODE_PAGE_UTF16,
                                     ENC_LITTLE_ENDIAN, TEXT_NAME_MAX);
-        const metadata_entry title = {.name = name, .lcid = is_english ? 0 : language, .is_assumed = list.is_assumed};
+        const metadata_entry title = {.name = name, .lcid = lcid, .is_assumed = list.is_assumed};
         if (list.index > 1 && *name) { /* the text of index 1 is the highest index */
-            metadata_learn(p->pdu.server, metadata_title_key(list.index),
-                           is_english ? METADATA_ENGLISH : METADATA_LOCAL, &title, p->pdu.pinfo->num);
+            metadata_learn(p->pdu.server, metadata_title_key(list.index), metadata_name_kind(lcid), &title,
+                           p->pdu.pinfo->num);
         }
     }
 }

@@ -75,6 +75,7 @@ static void set_entry(metadata_subject *subject, unsigned kind, const metadata_e
 
     *stored = *entry;
     stored->name = entry->name ? wmem_strdup(scope, entry->name) : NULL;
+    stored->lcid = kind == METADATA_LOCAL ? entry->lcid : 0;
     stored->type = kind == METADATA_COUNTER ? perf_counter_type_find(entry->counter.type) : NULL;
     stored->source = source;
     stored->frame = frame;

@@ -31,6 +31,14 @@ typedef enum {
     NUM_METADATA_KINDS
 } metadata_kind;
 
+#define METADATA_LCID_ENGLISH 0x009 /* English without a country ([MS-LCID] 2.1) */
+
+/* Returns the kind of a name in a language; the low 10 bits of an LCID are the language, whatever the country. */
+static inline metadata_kind metadata_name_kind(uint32_t lcid)
+{
+    return (lcid & 0x3FF) == METADATA_LCID_ENGLISH ? METADATA_ENGLISH : METADATA_LOCAL;
+}
+
 typedef enum {
     METADATA_SENT,   /* by the server */
     METADATA_FILE,   /* the user's names file */
@@ -39,7 +47,7 @@ typedef enum {
 
 typedef struct {
     const char *name;          /* of the two kinds of names, else NULL */
-    uint32_t lcid;             /* of a local name; 0: not known */
+    uint32_t lcid;             /* of a name; 0: not known, or, once it is stored, English */
     perf_counter_info counter; /* of METADATA_COUNTER */
     uint32_t instance_type;    /* of METADATA_COUNTERSET */
     bool is_assumed;           /* it stood behind a fault of its list */
