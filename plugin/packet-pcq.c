@@ -569,7 +569,7 @@ static void data_response(pcq_pdu *p)
             p->pdu.tapped.answer = answer;
             p->pdu.tapped.counters = answer->table->num_groups;
         }
-        rpc_pdu_report_response(&p->pdu, p->pdu.has_column && failed > 0 ? format_failures(p, failed) : NULL, "block");
+        rpc_pdu_report_response(&p->pdu, p->pdu.has_column && failed > 0 ? format_failures(p, failed) : NULL);
     }
 }
 

@@ -271,14 +271,11 @@ state_sample *rpc_pdu_read_response(rpc_pdu *pdu, const value_ops *ops, state_ha
                                     tvbuff_t *tvb)
 {
     const rpc_call *call = pdu->call;
-    uint32_t size = tvb_captured_length(tvb);
-    const uint8_t *bytes = size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL;
     bool has_other_bytes = is_repeated(pdu) && !is_same_sample(call->sample, tvb);
     state_sample *sample = has_other_bytes ? NULL : call->sample, *learned = NULL;
-    bool is_current = sample && sample->frame == pdu->pinfo->num;
-    perf_table *table = sample ? sample_get_table(sample, is_current, pdu->pool) : NULL;
+    perf_table *table = sample ? sample_get_table(sample, pdu->pool) : NULL;
     if (table == NULL) { /* there is no sample yet, or its bytes were discarded */
-        table = sample_read_table(pdu->pool, ops->is_block, bytes, size, tvb_reported_length(tvb));
+        table = sample_read_table(pdu->pool, ops->is_block, tvb);
     }
     if (handle && pdu->tapped.status == 0 && rpc_pdu_may_learn(pdu)) {
         learned = learn_sample(pdu, handle, question, table, tvb);
@@ -299,13 +296,13 @@ state_sample *rpc_pdu_read_response(rpc_pdu *pdu, const value_ops *ops, state_ha
     return learned;
 }
 
-void rpc_pdu_report_response(rpc_pdu *pdu, const char *failed, const char *part)
+void rpc_pdu_report_response(rpc_pdu *pdu, const char *failed)
 {
     const state_sample *sample = pdu->answer.sample;
 
     rpc_report_late(&pdu->report, proto_tree_get_parent(pdu->tree), sample ? sample->late : NULL);
     if (pdu->has_column) {
-        info_add_detail(pdu, "%s", value_tree_format_info(pdu->pinfo->pool, &pdu->answer, failed, part));
+        info_add_detail(pdu, "%s", value_tree_format_info(pdu->pinfo->pool, &pdu->answer, failed));
         pdu->before_info = ": ";
     }
 }

@@ -127,8 +127,8 @@ void rpc_pdu_report_status(rpc_pdu *pdu, uint32_t status);
 state_sample *rpc_pdu_read_response(rpc_pdu *pdu, const value_ops *ops, state_handle *handle, const char *question,
                                     tvbuff_t *tvb);
 
-/* Reports a late sample, and adds the values to the Info column. `failed`, `part`: as value_tree_format_info() has them. */
-void rpc_pdu_report_response(rpc_pdu *pdu, const char *failed, const char *part);
+/* Reports a late sample, and adds the values to the Info column. `failed`: as value_tree_format_info() has it. */
+void rpc_pdu_report_response(rpc_pdu *pdu, const char *failed);
 
 /* Reports a late sample or slow response at `item`. `late`: NULL: it is neither. */
 void rpc_report_late(expert_report *report, proto_item *item, const late_sample *late);

@@ -174,7 +174,7 @@ static proto_tree *hkpd_show_object(value_tree *view, const perf_group *group)
     } else if (!group->has_values) {
         proto_item_append_text(cursor.node, ", without values");
     }
-    for (uint32_t i = 0; i < group->columns && value_tree_has_room(view); i++) {
+    for (uint32_t i = 0; i < group->columns && tree_has_room(view->tree); i++) {
         show_definition(view, cursor.tree, perf_table_column(view->table, group, i));
     }
     return cursor.tree;

@@ -430,9 +430,7 @@ static answer_kind find_answer_kind(const hkpd_pdu *p)
     if (is_ours && !is_probe) {
         return ANSWER_BLOCK;
     }
-    uint32_t size = tvb_captured_length(tvb);
-    const perf_table *table = sample_read_table(p->pdu.pool, /* is_block */ true, tvb_get_ptr(tvb, 0, (int)size), size,
-                                                tvb_reported_length(tvb));
+    const perf_table *table = sample_read_table(p->pdu.pool, /* is_block */ true, tvb);
     return table->is_sound && !(is_probe && table->num_groups > 0) ? ANSWER_BLOCK : ANSWER_OTHER;
 }
 
@@ -477,7 +475,7 @@ static void report_objects(hkpd_pdu *p)
     call_tap_data *tapped = &p->pdu.tapped;
     state_sample *previous = p->pdu.answer.sample->previous;
     perf_table *table = p->pdu.answer.table;
-    perf_table *before = previous ? sample_get_table(previous, /* is_current */ false, p->pdu.pool) : NULL;
+    perf_table *before = previous ? sample_get_table(previous, p->pdu.pool) : NULL;
     wmem_array_t *objects = wmem_array_new(p->pdu.pool, sizeof(call_tap_object));
     const char *indexes = p->question.text;
     call_tap_object object;
@@ -572,7 +570,7 @@ static void read_block_answer(hkpd_pdu *p)
     if (response->sample && response->sample->frame == p->call->rpc.response_frame) { /* else it repeats that */
         report_objects(p);
     }
-    rpc_pdu_report_response(&p->pdu, NULL, "object");
+    rpc_pdu_report_response(&p->pdu, NULL);
     /* MetadataGlobal, for instance, only describes */
     bool has_values = table->num_faults > 0 || table->values > 0 || table->num_groups == 0;
     if (is_success && has_values) {

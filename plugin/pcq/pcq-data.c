@@ -131,7 +131,7 @@ static uint32_t show_counters(value_tree *view, const perf_group *group, proto_t
                                  hf_multi_counters_count, at, MAX(size, PERF_MULTI_COUNTERS_SIZE));
     proto_item_append_text(item, ": %u counters", perf_table_u32(view->table, at + 4));
     tree = proto_item_get_subtree(item);
-    for (uint32_t i = 0; i < group->columns && value_tree_has_room(view); i++) {
+    for (uint32_t i = 0; i < group->columns && tree_has_room(view->tree); i++) {
         const perf_column *column = perf_table_column(view->table, group, i);
         item = proto_tree_add_item(tree, hf_pcq_counter_id, view->tvb, (int)column->offset, 4, ENC_LITTLE_ENDIAN);
         if (stream->identifier) {

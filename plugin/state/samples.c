@@ -12,17 +12,6 @@ static struct {
     uint64_t limit;
 } samples = {.kept = G_QUEUE_INIT};
 
-/* Memory that samples are copied to one after the other, and that goes with the last of them, as a
- * g_rc_box. Freed bytes between what Wireshark keeps of each packet would be holes: 2 bytes for
- * each byte of counter data were measured. */
-#define ARENA_SIZE (4 << 20)
-
-typedef struct sample_arena {
-    size_t used;
-    size_t size;
-    uint8_t bytes[];
-} sample_arena;
-
 /* All tables together: clients that open a query for two samples would keep two each. Two always stay, for one result. */
 #define MOST_TABLES 64
 #define MOST_TABLE_BYTES (16 << 20)
@@ -92,52 +81,31 @@ static perf_table *read_table(bool is_block, const uint8_t *bytes, uint32_t size
     return table;
 }
 
-perf_table *sample_read_table(wmem_allocator_t *pool, bool is_block, const uint8_t *bytes, uint32_t size,
-                              uint32_t reported)
+perf_table *sample_read_table(wmem_allocator_t *pool, bool is_block, tvbuff_t *tvb)
 {
-    perf_table *table = read_table(is_block, bytes, size, reported);
+    uint32_t size = tvb_captured_length(tvb);
+    const uint8_t *bytes = size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL;
+    perf_table *table = read_table(is_block, bytes, size, tvb_reported_length(tvb));
 
     wmem_register_callback(pool, free_table, table);
     return table;
 }
 
-perf_table *sample_get_table(state_sample *sample, bool is_current, wmem_allocator_t *pool)
+perf_table *sample_get_table(state_sample *sample, wmem_allocator_t *pool)
 {
     bool is_block = sample->series->handle->kind != PERF_HANDLE_QUERY;
 
-    if (sample->bytes == NULL || sample->table) {
-        return sample->table;
+    if (sample->bytes && sample->table == NULL) {
+        keep_table(sample, read_table(is_block, sample->bytes, sample->size, sample->reported), pool);
     }
-    if (!is_current) {
-        return sample_read_table(pool, is_block, sample->bytes, sample->size, sample->reported);
-    }
-    keep_table(sample, read_table(is_block, sample->bytes, sample->size, sample->reported), pool);
     return sample->table;
 }
 
 /* --- Samples ----------------------------------------------------------------------------------------------------- */
 
-/* Returns memory for the bytes of the newest sample. */
-static uint8_t *allocate_bytes(state_sample *sample)
+static ws_wmem_result free_bytes(wmem_allocator_t *pool _U_, wmem_cb_event_t event _U_, void *bytes)
 {
-    const state_sample *newest = g_queue_peek_tail(&samples.kept);
-    sample_arena *arena = newest ? newest->arena : NULL;
-
-    if (arena && arena->size - arena->used >= sample->size) {
-        g_rc_box_acquire(arena);
-    } else {
-        size_t size = MAX(ARENA_SIZE, sample->size);
-        arena = g_rc_box_alloc(sizeof *arena + size);
-        *arena = (sample_arena){.size = size};
-    }
-    sample->arena = arena;
-    arena->used += sample->size;
-    return arena->bytes + arena->used - sample->size;
-}
-
-static ws_wmem_result release_arena(wmem_allocator_t *pool _U_, wmem_cb_event_t event _U_, void *arena)
-{
-    g_rc_box_release(arena);
+    g_free(bytes);
     return FALSE;
 }
 
@@ -150,7 +118,7 @@ static void discard_oldest(wmem_allocator_t *pool)
     ws_assert(oldest->bytes && samples.bytes >= oldest->size);
     discard_table(oldest, pool);
     samples.bytes -= oldest->size;
-    wmem_register_callback(pool, release_arena, oldest->arena);
+    wmem_register_callback(pool, free_bytes, oldest->bytes);
     oldest->bytes = NULL;
 }
 
@@ -183,7 +151,7 @@ state_sample *sample_keep(sample_series *series, perf_table *table, wmem_allocat
     if (series->newest == NULL) {
         keep_first_row(series, table);
     }
-    sample->bytes = memcpy(allocate_bytes(sample), table->data, table->size);
+    sample->bytes = g_memdup2(table->data, table->size);
     series->newest = sample;
     perf_table *kept = g_memdup2(table, sizeof *table);
     kept->data = sample->bytes;

@@ -35,11 +35,10 @@ struct state_sample {
     uint32_t frame;
     const query_snapshot *query; /* PerflibV2: whose its blocks are; of the call */
     uint8_t *bytes;              /* counter data or PERF_DATA_BLOCK; NULL: discarded (memory limit) */
-    struct sample_arena *arena;
-    uint32_t size;           /* bytes that were captured */
-    uint32_t reported;       /* bytes that were sent */
-    perf_table *table;       /* of `bytes`; NULL: not kept, see sample_get_table() */
-    const late_sample *late; /* NULL: in time */
+    uint32_t size;               /* bytes that were captured */
+    uint32_t reported;           /* bytes that were sent */
+    perf_table *table;           /* of `bytes`; NULL: not kept, see sample_get_table() */
+    const late_sample *late;     /* NULL: in time */
 };
 
 /* Returns the series of a question: "" in PerflibV2; else the value's name, in small letters. For
@@ -55,14 +54,12 @@ state_sample *sample_keep(sample_series *series, perf_table *table, wmem_allocat
  * this response is; NULL: neither, or it has no data. */
 const late_sample *sample_add_response(timing_series *series, double seconds, bool has_data);
 
-/* Returns the sample's table; NULL: its bytes were discarded. It lives as long as `pool` at least. `is_current`: of the packet that is
- * dissected, rather than of a sample before it. Changes: the table of a current sample is kept in place of the series' older one. */
-perf_table *sample_get_table(state_sample *sample, bool is_current, wmem_allocator_t *pool);
+/* Returns the sample's table; NULL: its bytes were discarded. It lives as long as `pool` at least. Changes: a table that is read again is kept in
+ * place of older ones. */
+perf_table *sample_get_table(state_sample *sample, wmem_allocator_t *pool);
 
-/* Reads bytes as a table of counter data, or of a PERF_DATA_BLOCK (`is_block`). `size`: captured, `reported`: sent bytes. Returns it; it ends with
- * `pool`. Needs: the bytes live as long. */
-perf_table *sample_read_table(wmem_allocator_t *pool, bool is_block, const uint8_t *bytes, uint32_t size,
-                              uint32_t reported);
+/* Reads bytes as a table of counter data, or of a PERF_DATA_BLOCK (`is_block`). Returns it; it ends with `pool`. Needs: the bytes live as long. */
+perf_table *sample_read_table(wmem_allocator_t *pool, bool is_block, tvbuff_t *tvb);
 
 /* Sets the preference: the most bytes that all samples and tables may take, beyond which
  * sample_keep() discards the oldest. */

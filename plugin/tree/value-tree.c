@@ -204,12 +204,6 @@ static void find_referenced_fields(value_tree *view)
 
 /* --- Values ------------------------------------------------------------------------------------------------------ */
 
-bool value_tree_has_room(value_tree *view)
-{
-    view->is_full |= !tree_has_room(view->tree);
-    return !view->is_full;
-}
-
 void value_tree_add_sent(const value_tree *view, proto_tree *tree)
 {
     value_stream *stream = view->stream;
@@ -393,8 +387,7 @@ static const char *format_info_value(wmem_allocator_t *pool, const counter_respo
     return wmem_strconcat(pool, path, " = ", words, format_assumed_mark(stream), NULL);
 }
 
-const char *value_tree_format_info(wmem_allocator_t *pool, const counter_response *response, const char *failed,
-                                   const char *part)
+const char *value_tree_format_info(wmem_allocator_t *pool, const counter_response *response, const char *failed)
 {
     const perf_table *table = response->table;
     uint64_t count = table->values;
@@ -410,7 +403,8 @@ const char *value_tree_format_info(wmem_allocator_t *pool, const counter_respons
                                              : text_counted(pool, count - shown, shown > 0 ? "more value" : "value");
     /* put together without printf: most packets have such a text */
     return wmem_strconcat(pool, head ? head : "", shown > 0 && *more ? ", " : "", more, failed && count > 0 ? "; " : "",
-                          failed ? failed : "", " (", text_counted(pool, table->num_groups, part), ", ",
+                          failed ? failed : "", " (",
+                          text_counted(pool, table->num_groups, table->is_block ? "object" : "block"), ", ",
                           text_counted(pool, table->size, "byte"), ")", NULL);
 }
 
@@ -433,24 +427,19 @@ static void show_watched_sums(const value_tree *view, const counter_response *re
 static const expert_id fault_ids[] = {PERF_TABLE_FAULTS(FAULT_ID)};
 static const char *const fault_texts[] = {PERF_TABLE_FAULTS(FAULT_TEXT)};
 
-/* Reports a fault of the table at `item`, NULL: the packet. */
-static void report_fault(const value_tree *view, proto_item *item, const perf_table_fault *fault)
-{
-    const char *text =
-        wmem_strdup_printf(view->report->pinfo->pool, fault_texts[fault->kind], fault->stated, fault->found);
-
-    expert_report_add(view->report, item, fault_ids[fault->kind], "At offset %u: %s", fault->offset, text);
-}
-
-/* Reports the faults of a group, or of the response, at the broken structure in `tree`, else at `item`. */
+/* Reports the faults of a group, PERF_NO_GROUP: of the response, at the broken structure in `tree`, else at `item`. Without structures reports all. */
 static void report_table_faults(value_tree *view, uint32_t group, proto_item *item, proto_tree *tree)
 {
     for (uint32_t i = 0; i < view->table->num_faults; i++) {
         const perf_table_fault *fault = &view->table->faults[i];
-        if (fault->group == group) {
-            proto_item *broken = tree && view->ops->show_broken ? view->ops->show_broken(view, fault, tree) : NULL;
-            report_fault(view, broken ? broken : item, fault);
+        if (fault->group != group && view->structures) {
+            continue;
         }
+        proto_item *broken = tree && view->ops->show_broken ? view->ops->show_broken(view, fault, tree) : NULL;
+        const char *text =
+            wmem_strdup_printf(view->report->pinfo->pool, fault_texts[fault->kind], fault->stated, fault->found);
+        expert_report_add(view->report, broken ? broken : item, fault_ids[fault->kind], "At offset %u: %s",
+                          fault->offset, text);
     }
 }
 
@@ -473,7 +462,7 @@ static void show_table_row(value_tree *view, const perf_group *group, uint32_t r
     proto_tree *tree = view->ops->show_row(view, group, row, group_tree);
     for (uint32_t column = 0; column < group->columns; column++, view->values_seen++) {
         const counter_value *at = value_stream_go_to(stream, row, column);
-        if (stream->bytes_left == 0 || !value_tree_has_room(view)) {
+        if (stream->bytes_left == 0 || !tree_has_room(view->tree)) {
             break;
         }
         if (at) {
@@ -482,24 +471,23 @@ static void show_table_row(value_tree *view, const perf_group *group, uint32_t r
     }
 }
 
-/* Shows a group with its rows, as far as the packet's tree has room, and reports its faults. */
-static void show_table_group(value_tree *view, uint32_t number, bool is_news_wanted)
+/* Shows the stream's group with its rows, as far as the packet's tree has room, and reports its faults. */
+static void show_table_group(value_tree *view, bool is_news_wanted)
 {
-    perf_group *group = perf_table_group(view->table, number);
+    const perf_group *group = view->stream->group;
     proto_tree *tree = NULL;
 
-    value_stream_enter(view->stream, group);
-    if (value_tree_has_room(view)) {
+    if (tree_has_room(view->tree)) {
         tree = view->ops->show_group(view, group);
     }
     proto_item *item = proto_tree_get_parent(tree ? tree : view->tree);
     if (is_news_wanted && view->ops->report_news) {
         view->ops->report_news(view, item);
     }
-    for (uint32_t row = 0; row < group->rows && value_tree_has_room(view); row++) {
+    for (uint32_t row = 0; row < group->rows && tree_has_room(view->tree); row++) {
         show_table_row(view, group, row, tree);
     }
-    report_table_faults(view, number, item, tree);
+    report_table_faults(view, (uint32_t)(group - view->table->groups), item, tree);
 }
 
 /* Shows header and groups, for cursor_try(), and reports how many values the packet's tree had no room for. */
@@ -510,11 +498,11 @@ static void show_table(void *data)
     proto_item *header = view->ops->show_header(view), *parent = proto_tree_get_parent(view->tree);
 
     report_table_faults(view, PERF_NO_GROUP, header ? header : parent, NULL);
-    for (uint32_t i = 0; i < view->table->num_groups; i++) {
-        show_table_group(view, i, is_news_wanted);
+    while (value_stream_next_group(view->stream)) {
+        show_table_group(view, is_news_wanted);
     }
     uint64_t hidden = view->table->values - view->values_seen;
-    if (view->is_full || hidden > 0) {
+    if (hidden > 0 || !tree_has_room(view->tree)) {
         expert_report_add(view->report, parent, EI_NOT_SHOWN,
                           "%" PRIu64 " of %" PRIu64 " values, and other structures, are not shown, a packet's tree is "
                           "limited; they are kept and calculated with",
@@ -540,10 +528,8 @@ void value_tree_show(proto_tree *tree, expert_report *report, const counter_resp
         cursor_try(&cursor, show_table, &view);
         return;
     }
-    for (uint32_t i = 0; i < view.table->num_faults; i++) {
-        report_fault(&view, proto_tree_get_parent(tree), &view.table->faults[i]);
-    }
-    while (view.stream && value_tree_has_room(&view) && value_stream_next(view.stream)) {
+    report_table_faults(&view, PERF_NO_GROUP, proto_tree_get_parent(tree), NULL);
+    while (view.stream && tree_has_room(tree) && value_stream_next(view.stream)) {
         value_tree_add_sent(&view, tree);
         value_tree_add_value(&view, tree, 0, 0, 0, 0);
     }

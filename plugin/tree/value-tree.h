@@ -24,7 +24,6 @@ typedef struct {
     expert_report *report;
     perf_table *table;
     value_stream *stream; /* NULL: no field is referenced */
-    bool is_full;         /* the packet's tree has no room for more */
     uint64_t values_seen; /* cells that were shown, or have no value */
 
     /* a filter, a column or the visible tree references: */
@@ -61,9 +60,6 @@ void value_tree_show(proto_tree *tree, expert_report *report, const counter_resp
 /* Adds the node of a structure at `offset` to `tree`. `cursor`: at its first byte, for reading its fields. */
 void value_tree_enter(const value_tree *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size,
                       buffer_cursor *cursor);
-
-/* Returns false if the packet's tree lacks room, as tree_has_room(). Changes: once it is full it stays so. */
-bool value_tree_has_room(value_tree *view);
 
 /* Adds the structure of the stream's current value to `tree`, labelled with path and words, and in it path and result with its formula.
  * `hf`: 0: these fields alone. Returns the structure's tree, else `tree`. Reports why the value is assumed. */
@@ -105,6 +101,5 @@ void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const metada
 void value_tree_report_assumed(expert_report *report, proto_item *item, assumed_reason reason, uint32_t disputed_in);
 
 /* Returns a text for the Info column: "cpu 12.4 %, memory 61 %, 238 more values; 1 failed: ... (7 blocks, 7,168 bytes)". Watched counters are
- * first, else one value that stays the same from packet to packet. `failed`: a text, may be NULL; `part`: "block" or "object". */
-const char *value_tree_format_info(wmem_allocator_t *pool, const counter_response *response, const char *failed,
-                                   const char *part);
+ * first, else one value that stays the same from packet to packet. `failed`: a text, may be NULL. */
+const char *value_tree_format_info(wmem_allocator_t *pool, const counter_response *response, const char *failed);

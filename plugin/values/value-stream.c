@@ -18,7 +18,7 @@ static void find_sample_before(value_stream *stream)
     const counter_response *response = &stream->response;
     const perf_point *clocks = &stream->now.table->clocks;
     state_sample *before = response->sample ? response->sample->previous : NULL;
-    perf_table *table = before ? sample_get_table(before, /* is_current */ false, stream->pool) : NULL;
+    perf_table *table = before ? sample_get_table(before, stream->pool) : NULL;
 
     if (table == NULL) {
         stream->why_no_before = before                  ? PERF_NO_RESULT_SAMPLE_DROPPED
@@ -121,12 +121,13 @@ static void enter_column(value_stream *stream, uint32_t number)
         stream->columns = wmem_alloc0_array(stream->pool, value_column, count);
     }
     ws_assert(number < count);
+    value_column *column = &stream->columns[number];
     stream->at.column = number;
-    stream->at.counter = &stream->columns[number];
-    if (!stream->at.counter->is_known) {
-        look_up_column(stream, stream->at.counter);
+    stream->at.counter = column;
+    if (!column->is_known) {
+        look_up_column(stream, column);
         if (count > 1) {
-            mark_repeated_column(stream, stream->at.counter);
+            mark_repeated_column(stream, column);
         }
     }
 }
@@ -282,40 +283,41 @@ static perf_no_result find_previous_value(value_stream *stream)
 
 /* --- Results ------------------------------------------------------------------------------------------------------ */
 
-/* Finds the operands besides the value that a formula needs, at a value of one sample. Other members of `point` keep older numbers, which the
- * formula does not read. */
-static void find_operands_at(value_stream *stream, const value_location *at, unsigned needs, perf_point *point)
+/* Finds the operands besides the value that a formula needs, in as many samples as have the value. Needs: `why_not` is set. */
+static void find_other_operands(value_stream *stream, unsigned needs)
 {
     static const unsigned each[] = {PERF_NEEDS_BASE, PERF_NEEDS_TIME, PERF_NEEDS_FREQ, PERF_NEEDS_MULTI};
-    perf_raw *const operands[] = {&point->base, &point->time, &point->freq, &point->multi};
+    value_operands *found = &stream->operands;
+    const value_location places[] = {
+        {&stream->now, stream->group, stream->at.row, stream->at.column},
+        {&stream->before, stream->group_before, stream->row.before, stream->at.counter->column_before}};
 
-    for (unsigned i = 0; i < array_length(each); i++) {
-        if (needs & each[i]) {
-            *operands[i] = stream->response.ops->operand(stream, at, each[i]);
+    for (unsigned i = 0; i < (found->why_not == PERF_NO_RESULT_OK ? 2U : 1U); i++) {
+        perf_point *point = i == 0 ? &found->current : &found->previous;
+        perf_raw *const operands[] = {&point->base, &point->time, &point->freq, &point->multi};
+        for (unsigned k = 0; k < array_length(each); k++) {
+            if (needs & each[k]) {
+                *operands[k] = stream->response.ops->operand(stream, &places[i], each[k]);
+            }
         }
     }
 }
 
-/* Finds the operands of the current value's formula in both samples. Needs: its type is known. Changes: `operands`. */
+/* Finds the operands of the current value's formula in both samples. Needs: its type is known. Changes: `operands`; members that the formula does
+ * not read keep older numbers. */
 static void find_operands(value_stream *stream)
 {
-    value_operands *operands = &stream->operands;
+    value_operands *found = &stream->operands;
     unsigned needs = perf_formulas[stream->at.counter->type->formula].flags;
-    bool has_others = needs & (PERF_NEEDS_BASE_OR_TIME | PERF_NEEDS_FREQ | PERF_NEEDS_MULTI);
 
-    operands->current.value = stream->at.raw;
-    if (has_others) {
-        const value_location here = {&stream->now, stream->group, stream->at.row, stream->at.column};
-        find_operands_at(stream, &here, needs, &operands->current);
+    found->current.value = stream->at.raw;
+    found->why_not = needs & PERF_NEEDS_PREVIOUS ? find_previous_value(stream) : PERF_NO_RESULT_NO_FORMULA;
+    if (found->why_not == PERF_NO_RESULT_OK) {
+        found->previous.value = perf_table_number(stream->before.table, stream->group_before, stream->row.before,
+                                                  stream->at.counter->column_before);
     }
-    operands->why_not = needs & PERF_NEEDS_PREVIOUS ? find_previous_value(stream) : PERF_NO_RESULT_NO_FORMULA;
-    if (operands->why_not == PERF_NO_RESULT_OK) {
-        uint32_t row = stream->row.before, column = stream->at.counter->column_before;
-        operands->previous.value = perf_table_number(stream->before.table, stream->group_before, row, column);
-        if (has_others) {
-            const value_location there = {&stream->before, stream->group_before, row, column};
-            find_operands_at(stream, &there, needs, &operands->previous);
-        }
+    if (needs & (PERF_NEEDS_BASE_OR_TIME | PERF_NEEDS_FREQ | PERF_NEEDS_MULTI)) {
+        find_other_operands(stream, needs);
     }
 }
 
@@ -407,11 +409,11 @@ assumed_reason value_stream_assumed_reason(value_stream *stream)
 {
     const value_column *counter = stream->at.counter;
 
-    return stream->assumed != ASSUMED_NONE                         ? stream->assumed
-           : counter->assumed != ASSUMED_NONE                      ? counter->assumed
-           : value_stream_set(stream) && stream->is_set_assumed    ? ASSUMED_NAME
-           : stream->operands.is_assumed || is_row_assumed(stream) ? ASSUMED_INSTANCE
-                                                                   : ASSUMED_NONE;
+    return stream->assumed != ASSUMED_NONE                                             ? stream->assumed
+           : counter->assumed != ASSUMED_NONE                                          ? counter->assumed
+           : (stream->set_label || value_stream_set(stream)) && stream->is_set_assumed ? ASSUMED_NAME
+           : stream->operands.is_assumed || is_row_assumed(stream)                     ? ASSUMED_INSTANCE
+                                                                                       : ASSUMED_NONE;
 }
 
 /* --- Instances -------------------------------------------------------------------------------------------------------- */
@@ -509,16 +511,15 @@ const char *value_stream_format_identifier(value_stream *stream)
 bool value_stream_is_same_counter(value_stream *stream, counter_identity *identity)
 {
     const value_column *counter = stream->at.counter;
-    const uint8_t *guid = stream->identifier ? stream->identifier->guid : NULL;
+    const perf_identifier *whose = stream->identifier;
 
-    if (guid && identity->is_known &&
-        (identity->id != counter->id || memcmp(identity->guid, guid, sizeof identity->guid) != 0)) {
-        return false;
-    }
-    if (guid && !identity->is_known) {
+    if (whose && !identity->is_known) {
         identity->is_known = true;
         identity->id = counter->id;
-        memcpy(identity->guid, guid, sizeof identity->guid);
+        memcpy(identity->guid, whose->guid, sizeof identity->guid);
+    }
+    if (whose && (identity->id != counter->id || memcmp(identity->guid, whose->guid, sizeof identity->guid) != 0)) {
+        return false;
     }
     identity->type = identity->type ? identity->type : counter->type;
     return counter->type == NULL || identity->type == counter->type;
