@@ -209,8 +209,7 @@ static void dissect_lpdata(pcq_pdu *p)
 
     p->context = (pcq_context){
         .server = p->pdu.server,
-        .is_request_known = p->call->rpc.request_read,
-        .request = p->call->request,
+        .request = p->call->rpc.request_read ? p->call->request : (pcq_request){.code = 0},
         .machine = handle_machine(p->call->rpc.handle, p->pdu.server),
         .is_response = !p->pdu.is_request && p->pdu.opnum == OPNUM_ValidateCounters,
         .collected = wmem_array_new(p->pdu.pool, sizeof(pcq_collected_entry)),
@@ -637,9 +636,8 @@ static void validate_response(pcq_pdu *p)
         }
     }
     confirm_query(p);
-    bool is_read = !p->pdu.report.damaged && !p->pdu.is_short;
-    bool is_known =
-        is_read && p->pdu.tapped.status != STATUS_OUTOFMEMORY; /* without memory for all some of it may be done */
+    /* without memory for all some of it may be done */
+    bool is_known = !p->pdu.report.damaged && !p->pdu.is_short && p->pdu.tapped.status != STATUS_OUTOFMEMORY;
     query_end_change(p->call->rpc.change,
                      !is_known      ? CHANGE_UNKNOWN
                      : p->succeeded ? CHANGE_DONE
@@ -730,28 +728,20 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
     }
     if (rpc_pdu_report_garbled(&p.pdu, /* ends_with_length */ false)) {
         query_end_change(p.call->rpc.change, CHANGE_UNKNOWN, NULL, 0);
-    } else if (p.pdu.is_request) {
-        p.call->rpc.request_read = rpc_pdu_read(&p.pdu, read_all_parameters, &p);
-        if (p.operation->parameters[0] == 'H') {
+    } else {
+        void (*use)(pcq_pdu *p) = p.pdu.is_request ? p.operation->request : p.operation->response;
+        bool is_whole = rpc_pdu_read(&p.pdu, read_all_parameters, &p);
+        p.call->rpc.request_read = p.pdu.is_request ? is_whole : p.call->rpc.request_read;
+        if (p.pdu.is_request && p.operation->parameters[0] == 'H') {
             begin_query_use(&p);
         }
-        if (p.operation->request) {
-            p.operation->request(&p);
-        }
-    } else {
-        rpc_pdu_read(&p.pdu, read_all_parameters, &p);
-        if (p.operation->response) {
-            p.operation->response(&p);
+        if (use) {
+            use(&p);
         }
         if (p.succeeded && p.operation->counted) {
             describe_lpdata(&p);
         }
-    }
-    if (!p.pdu.is_garbled) {
         show_query_handle(&p);
-    }
-    if (p.pdu.first_time && p.pdu.is_request && opnum == OPNUM_ValidateCounters && p.call->rpc.change == NULL) {
-        p.pdu.call->connection->unread_change = pinfo->num; /* of which query is not known */
     }
     pcq_tap_pdu(&p);
     return rpc_pdu_end(&p.pdu, item);
@@ -765,24 +755,6 @@ static ws_dcerpc_table dcerpc_table[] = {PCQ_OPERATIONS(DCERPC_ROW){0, NULL, NUL
 static void apply_preferences(void)
 {
     sample_limit((uint64_t)pref_sample_limit << 20);
-}
-
-static void register_preferences(void)
-{
-    module_t *module = prefs_register_protocol(proto_pcq, apply_preferences);
-
-    prefs_register_uint_preference(
-        module, "sample_limit", "Memory for samples (MiB)",
-        "Maximum memory for the samples that are kept to calculate rates. If it is exceeded, "
-        "the oldest samples are discarded.",
-        10, &pref_sample_limit);
-    prefs_register_filename_preference(
-        module, "names_file", "Names file",
-        "File with counter names and types for captures that lack them, as written by \"tshark -z pcq,names,FILE\". "
-        "If empty, \"pcq_names\" in the profile or personal configuration folder is read.",
-        &pref_names_file, FALSE);
-    watch_register(proto_pcq, module);
-    apply_preferences();
 }
 
 static void pcq_register_fields(void)
@@ -823,7 +795,19 @@ void proto_register_pcq(void)
     names_file_register(&pref_names_file);
     call_tap_add(register_tap(CALL_TAP_NAME));
     register_tap(SETUP_TAP_NAME);
-    register_preferences();
+    module_t *module = prefs_register_protocol(proto_pcq, apply_preferences);
+    prefs_register_uint_preference(
+        module, "sample_limit", "Memory for samples (MiB)",
+        "Maximum memory for the samples that are kept to calculate rates. If it is exceeded, "
+        "the oldest samples are discarded.",
+        10, &pref_sample_limit);
+    prefs_register_filename_preference(
+        module, "names_file", "Names file",
+        "File with counter names and types for captures that lack them, as written by \"tshark -z pcq,names,FILE\". "
+        "If empty, \"pcq_names\" in the profile or personal configuration folder is read.",
+        &pref_names_file, FALSE);
+    watch_register(proto_pcq, module);
+    apply_preferences();
 }
 
 static bool is_pcq_watched(void)

@@ -220,12 +220,10 @@ static bool read_string_counter(buffer_cursor *outer, pcq_context *context)
     } else {
         collect_name(context, id, text);
     }
-    if (cursor.node) {
-        proto_item_append_text(cursor.node, ": %u%s%s: %s", id, name ? " " : "", name ? name : "",
-                               text                  ? text
-                               : offset == NO_STRING ? "(none)"
-                                                     : "(unreadable)");
-    }
+    proto_item_append_text(cursor.node, ": %u%s%s: %s", id, name ? " " : "", name ? name : "",
+                           text                  ? text
+                           : offset == NO_STRING ? "(none)"
+                                                 : "(unreadable)");
     context->count++;
     return true;
 }
@@ -374,10 +372,10 @@ void pcq_dissect_registration(buffer_cursor *cursor, pcq_context *context)
         [PERF_REG_COUNTERSET_ENGLISH_NAME] = dissect_single_string,
         [PERF_REG_COUNTER_ENGLISH_NAMES] = dissect_counter_strings,
     };
-    bool known = context->is_request_known && context->request.code < array_length(dissect);
+    uint32_t code = context->request.code;
 
-    if (known && dissect[context->request.code]) {
-        dissect[context->request.code](cursor, context);
+    if (code < array_length(dissect) && dissect[code]) {
+        dissect[code](cursor, context);
     } else if (cursor_left(cursor) > 0) {
         proto_tree_add_item(cursor->tree, hf_undecoded, cursor->tvb, 0, -1, ENC_NA);
     }

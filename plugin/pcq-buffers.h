@@ -36,8 +36,7 @@ typedef struct {
 /* A buffer while it is dissected: filled by packet-pcq.c; ends with the packet. */
 typedef struct {
     state_server *server;
-    bool is_request_known; /* the next member is filled */
-    pcq_request request;
+    pcq_request request; /* zeros if it was not read to its end */
     const char *machine; /* what paths call the server: without backslashes, or its address */
     bool is_response;    /* to ValidateCounters: identifiers have the server's verdict */
     pcq_string_table strings;

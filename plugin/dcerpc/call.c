@@ -19,14 +19,8 @@ static int ett_handle = -1;
 
 /* --- Analyze, Conversation Filter: this query, this monitor ---------------------------------------------------- */
 
-/* A handle that a packet shows. Wireshark asks of the selected packet alone, and hands over its
- * packet_info: what a filter needs is noted there while the packet is dissected, and goes with
- * it. */
-typedef struct {
-    const char *field;
-    uint32_t number;
-} shown_handle;
-
+/* The protocol whose data of a packet is the filter for its handle. Wireshark asks of the selected packet alone, and hands
+ * over its packet_info: the filter is noted there while the packet is dissected, and goes with it. */
 static int proto_noted;
 
 static ws_filter_valid is_handle_filter_valid(WS_FILTER_ARGUMENTS)
@@ -36,10 +30,7 @@ static ws_filter_valid is_handle_filter_valid(WS_FILTER_ARGUMENTS)
 
 static char *format_handle_filter(WS_FILTER_ARGUMENTS)
 {
-    const shown_handle *shown = p_get_proto_data(pinfo->pool, pinfo, proto_noted, 0);
-
-    ws_assert(shown);
-    return g_strdup_printf("%s == %u", shown->field, shown->number);
+    return g_strdup(p_get_proto_data(pinfo->pool, pinfo, proto_noted, 0));
 }
 
 /* True if the selected packet is of a connection of ours between two addresses of IP: Wireshark
@@ -370,9 +361,9 @@ void rpc_pdu_show_handle_number(rpc_pdu *pdu, proto_tree *tree, const state_hand
             tree_add_generated_uint(tree, pdu->protocol->handle_number, pdu->tvb, handle->number);
         }
         if (pdu->tree) {
-            shown_handle *shown = wmem_new(pdu->pool, shown_handle);
-            *shown = (shown_handle){proto_registrar_get_abbrev(pdu->protocol->handle_number), handle->number};
-            p_add_proto_data(pdu->pool, pdu->pinfo, proto_noted, 0, shown);
+            const char *field = proto_registrar_get_abbrev(pdu->protocol->handle_number);
+            p_add_proto_data(pdu->pool, pdu->pinfo, proto_noted, 0,
+                             wmem_strdup_printf(pdu->pool, "%s == %u", field, handle->number));
         }
         info_add_subject(pdu, "%s %u", pdu->protocol->handle_word, handle->number);
     }
@@ -402,14 +393,12 @@ void rpc_pdu_report_trailing_bytes(rpc_pdu *pdu)
 
 void rpc_pdu_add_timing(const rpc_pdu *pdu, state_handle *handle, const char *question)
 {
-    if (!pdu->first_time || handle == NULL) {
-        return;
-    }
-    if (pdu->is_request) {
-        timing_add_request(&sample_series_find_or_create(handle, question)->timing, nstime_to_sec(&pdu->pinfo->abs_ts));
-    } else if (pdu->call->sample == NULL) {
-        sample_add_response(&sample_series_find_or_create(handle, question)->timing, seconds_since_request(pdu),
-                            /* has_data */ false);
+    timing_series *timing = pdu->first_time && handle ? &sample_series_find_or_create(handle, question)->timing : NULL;
+
+    if (timing && pdu->is_request) {
+        timing_add_request(timing, nstime_to_sec(&pdu->pinfo->abs_ts));
+    } else if (timing && pdu->call->sample == NULL) {
+        sample_add_response(timing, seconds_since_request(pdu), /* has_data */ false);
     }
 }
 

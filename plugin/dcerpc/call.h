@@ -163,7 +163,7 @@ void rpc_pdu_report_duplicate(rpc_pdu *pdu, proto_item *item);
  * damaged, so nothing is learned of the PDU. */
 void rpc_pdu_report_trailing_bytes(rpc_pdu *pdu);
 
-/* Adds a request, or a response that is no sample, to the timing of its series, on the first pass. rpc_pdu_learn_sample() adds samples. */
+/* Adds a request, or a response that is no sample, to the timing of its series, on the first pass. rpc_pdu_read_response() adds samples. */
 void rpc_pdu_add_timing(const rpc_pdu *pdu, state_handle *handle, const char *question);
 
 /* Completes `pdu->tapped` and hands it to listeners. `handle`: NULL: not known. */

@@ -235,9 +235,8 @@ typedef struct {
 typedef struct {
     pdu_key key;
     call_tap_data tapped;
-    bool is_setup;                  /* "Bind" or "Map": what follows is not set */
+    const rpc_protocol *protocol;   /* NULL: "Bind" or "Map", and what follows is not set */
     const rpc_operation *operation; /* NULL: of another interface */
-    const rpc_protocol *protocol;   /* of a fault */
     const lock *lock;               /* NULL: nothing of it is shown, or it is a fault */
     const late_sample *late;        /* of the sample that it brought */
 } kept_pdu;
@@ -277,13 +276,10 @@ static void keep_mapping(packet_info *pinfo, const rpc_header *header, int end)
     bool is_answer = header->type != PDU_REQ, is_fault = header->type == PDU_FAULT;
     bool has_status = is_answer && header->stub_size >= NDR_CONTEXT_HANDLE_SIZE + 4 &&
                       end - header->at == RPC_HEADER_SIZE + header->stub_size;
-    bool has_failed = is_fault || (has_status && tvb_get_uint32(header->tvb, end - 4, header->order) != 0);
+    kept_pdu mapping = {.tapped = {.operation = "Map", .is_response = is_answer, .is_fault = is_fault}};
 
-    keep_pdu(
-        pinfo, header,
-        &(kept_pdu){
-            .is_setup = true,
-            .tapped = {.operation = "Map", .is_response = is_answer, .is_fault = is_fault, .has_failed = has_failed}});
+    mapping.tapped.has_failed = is_fault || (has_status && tvb_get_uint32(header->tvb, end - 4, header->order) != 0);
+    keep_pdu(pinfo, header, &mapping);
 }
 
 /* --- PDUs that no operation could read ---------------------------------------------------------------------------- */
@@ -425,7 +421,7 @@ static void add_call_pdu(packet_info *pinfo, rpc_connection *connection, const r
         return;
     }
     bool may_change = pending->operation ? pending->operation->flags & RPC_CHANGES : pending->interface == RPC_PERFLIB;
-    if (is_request && may_change && pending->handed[0] == NULL) {
+    if (is_request && may_change && !(pending->handed[0] && pending->handed[0]->change)) {
         connection->unread_change = pinfo->num;
     }
     if (pending->is_mapping) {
@@ -446,7 +442,7 @@ static rpc_connection *add_pdu(packet_info *pinfo, const rpc_header *header)
     bool is_bind = header->type == PDU_BIND || header->type == PDU_ALTER;
     bool is_bind_answer = header->type == PDU_BIND_ACK || header->type == PDU_ALTER_ACK || header->type == PDU_BIND_NAK;
     bool is_answer = header->type == PDU_RESP || header->type == PDU_FAULT;
-    kept_pdu setup = {.is_setup = true};
+    kept_pdu setup = {.protocol = NULL};
     bool is_setup = is_bind && rpc_add_bind(pinfo, header, &setup.tapped);
     rpc_connection *connection = rpc_find_connection(pinfo);
 
@@ -559,7 +555,7 @@ static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
         bool is_response = header.type == PDU_RESP;
         if (connection == NULL && (header.type == PDU_REQ || is_response)) {
             call_tap_queue_setup(pinfo, &(call_tap_data){.operation = "Unbound", .is_response = is_response});
-        } else if (kept && kept->is_setup) {
+        } else if (kept && kept->protocol == NULL) {
             call_tap_queue_setup(pinfo, &kept->tapped);
         } else if (kept) {
             show_unread_pdu(pinfo, tree, &header, kept, &any);
@@ -578,24 +574,17 @@ static struct {
     {"smb2_pipe_subdissectors", "dcerpc_smb2", NULL},
 };
 
-/* Returns the heuristic of a list that is wrapped. */
-static heur_dissector_t find_stock(const char *list)
-{
-    unsigned i = 0;
-
-    while (i + 1 < array_length(wrapped) && strcmp(wrapped[i].list, list) != 0) {
-        i++;
-    }
-    return wrapped[i].stock;
-}
-
 /* Calls the stock heuristic of the list that Wireshark tries, and reads headers if it took the
  * packet or threw. Returns its result. */
 static ws_heuristic dissect_transport(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
-    const heur_dissector_t stock = find_stock(pinfo->heur_list_name);
     volatile ws_heuristic result = true;
+    unsigned i = 0;
 
+    while (i + 1 < array_length(wrapped) && strcmp(wrapped[i].list, pinfo->heur_list_name) != 0) {
+        i++;
+    }
+    const heur_dissector_t stock = wrapped[i].stock;
     g_ptr_array_set_size(rpc_handed, 0);
     num_read = 0;
     TRY

@@ -48,15 +48,12 @@ const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, c
                                   bool with_type)
 {
     const metadata_key key = metadata_counter_key(guid, id);
-    metadata_result type = {0};
 
     if (cursor->tree == NULL || id == PERF_NO_ID) {
         return NULL;
     }
     const char *name = value_tree_add_name(cursor, hf_pcq_counter_name, server, key);
-    if (with_type) {
-        type = metadata_lookup(server, key).type;
-    }
+    metadata_result type = with_type ? metadata_lookup(server, key).type : (metadata_result){.entry = NULL};
     if (type.entry) {
         proto_item *item =
             proto_tree_add_uint(cursor->tree, hf_pcq_counter_type, cursor->tvb, 0, 0, type.entry->counter.type);
