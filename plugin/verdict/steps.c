@@ -301,6 +301,7 @@ const verdict_connection *steps_note_call(packet_info *pinfo, bool is_response)
     note_message(connection, pinfo, !is_response);
     mark_ours(connection->peers);
     connection->end.frame = is_response ? connection->end.frame : 0; /* another pipe was closed */
+    connection->first_call = connection->first_call > 0 ? connection->first_call : verdict_now(pinfo).time;
     pass_step(connection, is_response ? STEP_CALL : STEP_BIND, pinfo->num);
     return connection;
 }

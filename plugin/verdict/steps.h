@@ -114,6 +114,7 @@ typedef struct verdict_connection {
     verdict_moment acked;    /* client's newest frame that a packet without data acknowledged; time of the latter */
     double response_began;   /* time of the first segment that the server sends now, 0: none yet */
     double newest;           /* time of the newest packet */
+    double first_call;       /* time of the first call on performance counters; 0: none yet */
     const char *logon;       /* account of the latest logon, NULL: not known */
     const char *account;     /* of its calls, with the client's name: of the latest pipe, else all of its sessions */
     wmem_array_t *events;    /* connection_event, bounded */

@@ -46,11 +46,13 @@ static late_cause find_cause(const monitor_call *before, const monitor_call *sam
 {
     const verdict_connection *connection = sample->connection;
     double begin = before ? before->asked : sample->sent, end = before ? sample->asked : sample->answered;
-    double soon = begin + delay / 2, at_last = end - delay / 2;
+    double soon = begin + delay / 2;
+    bool is_connecting =
+        before && is_within(&connection->syn, begin, end) && connection->first_call - connection->syn.time >= delay / 2;
     const late_cause causes[] = {
         find_event_cause((before ? before : sample)->connection, begin, end, delay),
         find_event_cause(connection, begin, end, delay),
-        {before && is_within(&connection->syn, begin, at_last), PARTY_UNKNOWN, ", the client tried to connect"},
+        {is_connecting, PARTY_UNKNOWN, ", the client tried to connect"},
         {before != NULL, PARTY_CLIENT, ""},
         {sample->began > 0 && sample->began <= soon, PARTY_NETWORK, ", their first packets came soon"},
         {sample->acked > 0 && sample->acked <= soon, PARTY_SERVER, ""},
