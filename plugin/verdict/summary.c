@@ -144,7 +144,9 @@ const char *format_monitor_line(const verdict_monitor *monitor)
                            *account ? wmem_strconcat(pool, ", logon ", account, NULL) : ""};
     const char *line = wmem_strdup_printf(pool, "%s to %s: %s", monitor->stats.texts[STAT_CLIENT], monitor->called,
                                           format_sampling(monitor));
-    sealed = g_utf8_strlen(line, -1) + g_utf8_strlen(sealed, -1) > VERDICT_LINE && *sealed ? "; sealed" : sealed;
+    sealed = g_utf8_strlen(line, -1) + g_utf8_strlen(sealed, -1) > VERDICT_LINE && *sealed
+                 ? "; sealed: errors are not visible"
+                 : sealed;
     long room = VERDICT_LINE - g_utf8_strlen(line, -1) - g_utf8_strlen(sealed, -1);
     for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
         const char **part = &parts[needed_most[i]];
