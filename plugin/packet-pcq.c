@@ -153,7 +153,8 @@ static void read_add_flag(pcq_pdu *p)
     p->call->add = ndr_u32(&p->pdu.cursor, hf_add) != 0;
 }
 
-/* Reads RequestLCID: by RequestCode, read before it, it is a locale, a counter id, or not used. */
+/* Reads RequestLCID, and shows it by RequestCode: a locale, a counter's id with its known name, or a number that is not used. Needs: CounterSetGuid
+ * and RequestCode were read. Changes: `request.lcid` of the call. */
 static void read_request_lcid(pcq_pdu *p)
 {
     pcq_call *call = p->call;
@@ -163,7 +164,7 @@ static void read_request_lcid(pcq_pdu *p)
     if (is_counter) {
         pcq_add_known_counter(&p->pdu.cursor, p->pdu.server, call->request.guid, call->request.lcid,
                               /* with_type */ false);
-    } else if (!pcq_has_locale(call->request.code)) {
+    } else if (!pcq_has_locale(call->request.code) && try_val_to_str(call->request.code, request_code_vals)) {
         proto_item_append_text(p->pdu.cursor.item, " (unused by this RequestCode)");
     }
 }
@@ -321,7 +322,8 @@ static void describe_buffer_size(pcq_pdu *p)
 
 /* --- Opnums 1, 2: QueryCounterSetRegistrationInfo, EnumerateCounterSetInstances, 3.1.4.1.2, 3.1.4.1.3 -------------- */
 
-/* Returns the name of the call's counterset (PERF_NO_ID), or of a counter in it, with the mark of an assumed one, for the Info column. */
+/* Returns the name of a counter of the call's counterset, or for the id PERF_NO_ID of the counterset, for the Info column: cut, with the mark of an
+ * assumed one; "#6" or "{guid}" if it is not known. Needs: the request was read. */
 static const char *format_requested_name(pcq_pdu *p, uint32_t id)
 {
     const metadata_key key = metadata_counter_key(p->call->request.guid, id);
@@ -364,8 +366,10 @@ static void describe_registration(pcq_pdu *p)
     } else if (pcq_has_locale(request->code)) {
         info_add_subject(&p->pdu, "locale 0x%04x", request->lcid);
     } else if (request->code == PERF_REG_COUNTER_STRUCT) {
-        const char *name = format_requested_name(p, request->lcid);
-        info_add_subject(&p->pdu, *name == '#' ? "counter %u" : "counter %u %s", request->lcid, name);
+        const metadata_key key = metadata_counter_key(request->guid, request->lcid);
+        bool is_known = metadata_lookup(p->pdu.server, key).name.entry != NULL;
+        info_add_subject(&p->pdu, is_known ? "counter %u %s" : "counter %u", request->lcid,
+                         format_requested_name(p, request->lcid));
     }
 }
 

@@ -292,8 +292,9 @@ typedef struct {
     bool is_closed; /* the last request closed the only one */
 } sealed_query;
 
-/* Learns from a PDU, which has the flags of its operation, of which query it is, and the timing of samples. Whether an open failed is sealed: only a
- * fault is seen. Returns the query. Changes: `late`. */
+/* Adds a PDU whose call is not known (sealed, or a fault) to its connection's sealed query; a new query begins with an open behind the close of the
+ * only one. `flags`: of its operation. Needs: the first pass. Whether an open failed is sealed: only a fault is seen. Returns the query. Changes:
+ * the connection's query, its number of open ones, and, of PerflibV2's samples, its timing; the PDU's `late`. */
 static const sealed_query *learn_sealed(kept_pdu *pdu, rpc_connection *connection, unsigned flags)
 {
     const call_tap_data *tapped = &pdu->tapped;

@@ -271,8 +271,8 @@ static void read_parameters(hkpd_pdu *p)
     }
 }
 
-/* Reports a failed call on performance data. Clients learn by an error that a language has no titles, or that no value
- * is behind the last one. */
+/* Reports a call on performance data that failed, but for two errors that are answers: a language has no titles, no value is behind the last one.
+ * Needs: the status, if there is one, was read. Changes: if it is reported, the tapped call has failed. */
 static void report_failed(hkpd_pdu *p)
 {
     uint32_t status = p->pdu.tapped.status;

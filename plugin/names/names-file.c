@@ -129,7 +129,7 @@ static bool parse_id(const char *text, uint32_t *id)
     return strcmp(text, "-") == 0 || parse_number(text, id);
 }
 
-/* Replaces escapes by their characters, in place. Returns false for a text that is empty or not UTF-8. */
+/* Replaces C escapes by their characters, in place, even if it fails. Returns false for a text that is then empty or not UTF-8. */
 static bool parse_text(char *text)
 {
     char *plain = g_strcompress(text);

@@ -385,7 +385,8 @@ static char *build_json(report *r)
 
 /* --- The page ---------------------------------------------------------------------------------------------------- */
 
-/* Judges what was counted, and writes the page; without the chart library nothing. `data`: report. */
+/* Judges what was counted, and writes the page to the task's file, for -z and for the window; nothing in a build without the chart library.
+ * `data`: report. Changes: the verdict, as verdict_judge_for_display() does. */
 static void report_draw(void *data)
 {
     report *r = data;

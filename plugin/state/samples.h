@@ -65,4 +65,5 @@ perf_table *sample_read_table(wmem_allocator_t *pool, bool is_block, tvbuff_t *t
  * sample_keep() discards the oldest. */
 void sample_limit(uint64_t bytes);
 
+/* Has bytes and tables of samples end with each file, and draws the secret of perf_table_set_secret(). Once, as the plugin begins. */
 void samples_register(void);

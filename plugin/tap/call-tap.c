@@ -78,7 +78,8 @@ uint64_t call_tap_identifier_key(const call_tap_data *tapped, uint32_t number)
 
 const char *call_tap_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title)
 {
-    const char *label = metadata_label(pool, server, metadata_title_key(title));
+    const metadata_key key = metadata_title_key(title);
+    const char *label = metadata_label(pool, server, key);
 
-    return *label == '#' ? label : wmem_strdup_printf(pool, "%s (%u)", label, title);
+    return metadata_lookup(server, key).name.entry ? wmem_strdup_printf(pool, "%s (%u)", label, title) : label;
 }

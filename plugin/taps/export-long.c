@@ -121,7 +121,8 @@ static void write_long_row(long_export *export, value_stream *stream)
     }
 }
 
-/* Writes the values of a response whose paths the user asked for, also if it is no sample. Other calls and second responses have none. */
+/* Adds a response to the file: a row for each value, and for each block that failed, whose path the user asked for; also if it is no sample. Calls
+ * without values and second responses add none. `data`: long_export. Changes: counts omissions. */
 static void long_count(void *data, packet_info *pinfo, const call_tap_data *tapped)
 {
     long_export *export = data;
