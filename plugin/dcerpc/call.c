@@ -410,7 +410,7 @@ void rpc_pdu_tap(rpc_pdu *pdu, const state_handle *handle)
     tapped->is_repeated = is_repeated(pdu);
     tapped->is_damaged |= pdu->report.damaged;
     tapped->has_counters |= tapped->answer && tapped->answer->sample;
-    tapped->request_frame = pdu->di->call_data->req_frame;
+    tapped->call = pdu->call;
     tapped->seconds = seconds_since_request(pdu);
     tapped->server = pdu->server;
     tapped->does_not_seal = rpc_connection_is_unsealed(pdu->call->connection);

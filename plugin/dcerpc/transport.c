@@ -132,10 +132,10 @@ typedef struct {
     bool is_ndr64;
     bool is_mapping;     /* asks the endpoint mapper for PerflibV2 or winreg */
     nstime_t begun;      /* of the request's first fragment */
-    uint32_t frame;      /* of the request's first fragment */
     uint32_t size[2];    /* bytes of stub in all fragments: request, response */
     uint32_t hint[2];    /* alloc_hint of the first fragment */
     rpc_call *handed[2]; /* of an operation that was handed the request, the response; NULL: none was */
+    const void *kept;    /* the request's kept_pdu; NULL: none */
 } pending_call;
 
 static unsigned num_read; /* calls of rpc_handed whose headers were read */
@@ -171,7 +171,6 @@ static pending_call *add_fragment(packet_info *pinfo, rpc_connection *connection
                                   .operation = rpc_find_operation(interface, header->opnum),
                                   .is_ndr64 = context && context->is_ndr64,
                                   .begun = pinfo->abs_ts,
-                                  .frame = pinfo->num,
                                   .hint = {NO_HINT, NO_HINT}};
     }
     if (pending == NULL) {
@@ -331,8 +330,6 @@ static void fill_sealed_call(kept_pdu *pdu, rpc_connection *connection, const pe
             .size = pending->size[tapped->is_response],
             .sample_size = flags & RPC_SAMPLES ? size : 0,
             .request_time = pending->begun,
-            .request_frame = pending->frame,
-            .takes_sample = flags & RPC_SAMPLES,
         };
         tapped->subject = &tapped->sealed.connection;
         tapped->subject_size = sizeof tapped->sealed.connection;
@@ -342,6 +339,7 @@ static void fill_sealed_call(kept_pdu *pdu, rpc_connection *connection, const pe
     tapped->sealed.connection =
         tapped->sealed.uses_query ? (const void *)learn_sealed(pdu, connection, flags) : connection;
     tapped->is_late = pdu->late != NULL;
+    tapped->sealed.num_open = connection->sealed_query ? ((const sealed_query *)connection->sealed_query)->num_open : 0;
 }
 
 /* True if a key opened a PDU that no operation was handed: NTLM's dissector has the session's key, or a stub is decrypted, and it is no other's. */
@@ -353,8 +351,8 @@ static bool is_opened(packet_info *pinfo)
 
 /* Keeps the last fragment of a PDU that no operation could read: a fault, a sealed one of known
  * size, or the answer to a call whose request an operation was handed. Changes: a fault ends the
- * call's change. */
-static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, const pending_call *pending,
+ * call's change; `kept` of the call. */
+static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, pending_call *pending,
                             const rpc_header *header)
 {
     const rpc_operation *operation = pending->operation;
@@ -377,16 +375,18 @@ static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, cons
                              &(kept_pdu){.operation = operation,
                                          .protocol = call ? call->protocol : perflib,
                                          .lock = is_garbled ? NULL : what});
+    pending->kept = is_response ? pending->kept : pdu;
     pdu->tapped = (call_tap_data){
+        .call = pending->handed[0] ? (const void *)pending->handed[0] : pending->kept,
         .is_hkpd = call ? call->protocol != perflib : is_hkpd,
         .is_response = is_response,
         .is_fault = is_fault,
         .has_failed = is_fault,
+        .brings_data = operation && operation->flags & RPC_SAMPLES && !(call && is_hkpd),
         .does_not_seal = rpc_connection_is_unsealed(connection),
         .operation = call ? call->operation : operation->name,
         .status = is_fault ? tvb_get_uint32(header->tvb, header->at + RPC_HEADER_SIZE, header->order) : 0,
         .seconds = is_response ? rpc_seconds_since(&pending->begun, pinfo) : -1,
-        .request_frame = call ? call->request_frame : pending->frame,
         .server = connection->server,
         .handle = call ? call->handle : NULL,
         .unread = is_fault     ? NULL

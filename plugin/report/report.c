@@ -9,6 +9,7 @@
  */
 #include "taps/taps.h"
 
+#include "perf/bytes.h"
 #include "report/chart-lines.h"
 #include "taps/output.h"
 #include "taps/refusals.h"
@@ -77,15 +78,15 @@ static void report_count(void *data, packet_info *pinfo, const call_tap_data *ta
 {
     report *r = data;
     double at = nstime_to_sec(&pinfo->abs_ts); /* frames need not be in the order of their times */
-    const verdict_query *query = verdict_count(r->verdict, pinfo, tapped);
+    const monitor_call *call = verdict_count(r->verdict, pinfo, tapped);
 
     refusals_count(&r->refusals, pinfo, tapped);
     r->end = r->first_frame == 0 ? at : MAX(r->end, at);
     r->begin = r->first_frame == 0 ? at : MIN(r->begin, at);
     r->first_frame = r->first_frame == 0 ? pinfo->num : r->first_frame;
     r->last_frame = pinfo->num;
-    if (query && call_tap_has_sample(tapped)) {
-        const chart_sample sample = {query, query->sampled, at};
+    if (call && call_tap_has_sample(tapped)) {
+        const chart_sample sample = {call->query, call->number, at};
         add_results(r, &sample, value_stream_begin(pinfo->pool, tapped->answer));
     }
 }
@@ -128,7 +129,7 @@ static const char *format_who(const verdict_monitor *monitor, const verdict_find
                                           [PARTY_CAPTURE] = "Capture",
                                           [PARTY_UNKNOWN] = "Client or server "};
     const char *name = finding->party == PARTY_CAPTURE  ? ""
-                       : finding->party == PARTY_CLIENT ? monitor->stats.texts[STAT_CLIENT]
+                       : finding->party == PARTY_CLIENT ? monitor->texts[STAT_CLIENT]
                                                         : monitor->called;
 
     return wmem_strconcat(monitor->pool, parties[finding->party], name, NULL);
@@ -176,6 +177,23 @@ typedef struct {
     timeline_state state;
 } timeline_mark;
 
+/* Returns true if the monitor has a finding of this kind. Needs: it is judged. */
+static bool has_finding(const verdict_monitor *monitor, verdict_kind kind)
+{
+    const verdict_finding *finding = monitor->findings;
+
+    while (finding && finding->kind != kind) {
+        finding = finding->next;
+    }
+    return finding != NULL;
+}
+
+/* Returns true if the frame is one that shows the finding. */
+static bool is_shown_by(const verdict_finding *finding, uint32_t frame)
+{
+    return bsearch(&frame, finding->frames, finding->count, sizeof frame, perf_compare_u32);
+}
+
 /* Returns the worst state of a call, by its outcome and by findings that its frames show. Size probes and calls for no data have none, nor has a
  * last request, which may be answered later. */
 static timeline_state find_state(const verdict_monitor *monitor, const monitor_call *call)
@@ -193,15 +211,15 @@ static timeline_state find_state(const verdict_monitor *monitor, const monitor_c
         return STATE_HIDDEN;
     }
     if (call->outcome == CALL_WAITS) {
-        return monitor_has(monitor, VERDICT_UNANSWERED) ? STATE_UNANSWERED
+        return has_finding(monitor, VERDICT_UNANSWERED) ? STATE_UNANSWERED
                : call + 1 == monitor->end               ? STATE_HIDDEN
-               : monitor_has(monitor, VERDICT_LOST)     ? STATE_NOT_CAPTURED
+               : has_finding(monitor, VERDICT_LOST)     ? STATE_NOT_CAPTURED
                                                         : STATE_UNANSWERED;
     }
     timeline_state state = by_outcome[call->outcome];
     for (const verdict_finding *f = monitor->findings; f; f = f->next) {
         if (by_finding[f->kind] > STATE_ANSWERED && by_finding[f->kind] > state &&
-            (verdict_finding_has(f, call->frame) || verdict_finding_has(f, call->asked_frame))) {
+            (is_shown_by(f, call->answered.frame) || is_shown_by(f, call->asked.frame))) {
             state = by_finding[f->kind];
         }
     }
@@ -214,7 +232,7 @@ static GArray *find_marks(const verdict_monitor *monitor)
     GArray *marks = g_array_new(FALSE, FALSE, sizeof(timeline_mark));
 
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        const timeline_mark mark = {call->answered > 0 ? call->answered : call->asked, call, find_state(monitor, call)};
+        const timeline_mark mark = {monitor_call_shown_at(call).time, call, find_state(monitor, call)};
         if (mark.state != STATE_HIDDEN) {
             g_array_append_val(marks, mark);
         }
@@ -241,10 +259,10 @@ static void put_timeline(json_dumper *json, const report *r, const verdict_monit
             worst = mark->state > worst->state ? mark : worst;
         }
         const monitor_call *call = worst->call;
-        bool has_time = call->answered > 0 && call->seconds >= 0;
+        bool has_time = call->answered.time > 0 && call->seconds >= 0;
         json_dumper_value_anyf(json, "[%" PRId64 ",%d,%u,%" PRId64 ",%u]", get_milliseconds(r, worst->at), worst->state,
-                               call->answered > 0 ? call->frame : call->asked_frame,
-                               has_time ? (int64_t)(call->seconds * 1e6 + 0.5) : -1, next - i);
+                               monitor_call_shown_at(call).frame, has_time ? (int64_t)(call->seconds * 1e6 + 0.5) : -1,
+                               next - i);
     }
     json_dumper_end_array(json);
     json_dumper_end_array(json);
@@ -307,7 +325,7 @@ static void put_left_out(json_dumper *json, const report *r)
     omissions omitted = r->verdict->omitted;
 
     omitted.has_findings = r->verdict->monitors->len > 0;
-    verdict_put_number(json, "untyped", (double)r->verdict->untyped);
+    verdict_put_number(json, "untyped", (double)r->verdict->omitted.counts[OMITTED_UNTYPED]);
     verdict_put_number(json, "values", (double)r->lines.values);
     verdict_put_number(json, "roomless", (double)r->lines.omitted);
     verdict_put_number(json, "unlisted", (double)r->refusals.omitted);

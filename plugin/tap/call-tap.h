@@ -24,9 +24,8 @@ typedef struct {
     uint32_t size;          /* bytes of the stub */
     uint32_t sample_size;   /* bytes of counter data in the stub, 0 without any */
     nstime_t request_time;  /* when the request began */
-    uint32_t request_frame; /* where the request began */
+    unsigned num_open;      /* queries that are then open on the connection */
     bool uses_query;        /* the operation opens, uses or closes a handle */
-    bool takes_sample;      /* the operation asks for counter data */
 } call_tap_sealed;
 
 /* HKEY_PERFORMANCE_DATA: an object that was asked for by its title index, and that a sample does not have; or has again. */
@@ -40,23 +39,23 @@ typedef struct {
 typedef struct {
     bool is_hkpd;
     bool is_response;
-    bool is_repeated;       /* a response that was read, to a call that another answered before */
-    bool has_status;        /* a response's status was read */
-    bool has_failed;        /* the status, or a fault, is a failure: no size probe, not the end of a list */
-    bool is_fault;          /* DCE/RPC's own answer: `status` is the fault's, not the operation's */
-    bool brings_data;       /* if it succeeds, the call is answered with performance data */
-    bool is_late;           /* a response whose packet reports it as late or slow */
-    bool is_probe;          /* a response says how much room is needed, and nothing else */
-    bool asks_titles;       /* HKEY_PERFORMANCE_DATA: the call asks for a list of titles */
-    bool is_damaged;        /* something in it contradicts itself, or does not fit */
-    bool does_not_seal;     /* the client signs its calls, or less */
-    bool adds;              /* ValidateCounters: adds counters, does not remove them */
-    const char *operation;  /* "QueryCounterData" */
-    uint32_t status;        /* Win32 error, or status of a fault; 0: success, or none was read */
-    uint32_t out_size;      /* returned: GUIDs of EnumerateCounterSet, else bytes */
-    uint32_t rtn_size;      /* needed, in the same unit */
-    double seconds;         /* from the request to this response; negative: not known */
-    uint32_t request_frame; /* of the request to a response; 0: not known */
+    bool is_repeated;      /* a response that was read, to a call that another answered before */
+    bool has_status;       /* a response's status was read */
+    bool has_failed;       /* the status, or a fault, is a failure: no size probe, not the end of a list */
+    bool is_fault;         /* DCE/RPC's own answer: `status` is the fault's, not the operation's */
+    bool brings_data;      /* if it succeeds, the call is answered with performance data */
+    bool is_late;          /* a response whose packet reports it as late or slow */
+    bool is_probe;         /* a response says how much room is needed, and nothing else */
+    bool asks_titles;      /* HKEY_PERFORMANCE_DATA: the call asks for a list of titles */
+    bool is_damaged;       /* something in it contradicts itself, or does not fit */
+    bool does_not_seal;    /* the client signs its calls, or less */
+    bool adds;             /* ValidateCounters: adds counters, does not remove them */
+    const char *operation; /* "QueryCounterData" */
+    uint32_t status;       /* Win32 error, or status of a fault; 0: success, or none was read */
+    uint32_t out_size;     /* returned: GUIDs of EnumerateCounterSet, else bytes */
+    uint32_t rtn_size;     /* needed, in the same unit */
+    double seconds;        /* from the request to this response; negative: not known */
+    const void *call;      /* compared only: one for request and response; NULL: not known */
     bool has_counters; /* a response says how many counters the query has, or the objects of HKEY_PERFORMANCE_DATA */
     uint32_t counters;
     const call_tap_object *objects;

@@ -87,13 +87,13 @@ static inline verdict_moment verdict_now(const packet_info *pinfo)
 }
 
 /* A finding; without kind, party and text the evidence of one: frames that show something.
- * Begins as zeros. Frames set to NULL empty it. */
+ * Begins as zeros. A count of 0 empties it. */
 typedef struct verdict_finding {
     struct verdict_finding *next; /* less bad, or later */
     verdict_kind kind;
     verdict_party party;
-    uint32_t *frames;            /* numbers; of a finding ascending, each once; NULL: none */
-    unsigned count;              /* number of `frames`; meaningless without */
+    uint32_t *frames;            /* numbers; of a finding ascending, each once */
+    unsigned count;              /* number of `frames` */
     verdict_moment since, until; /* of the lowest and the highest frame; meaningless without frames */
     bool is_unread;              /* the capture lacks what would tell: health is not known, instead of bad */
     bool lasts;                  /* nothing shows that it ended before the capture did */
@@ -112,41 +112,15 @@ typedef struct {
 } verdict_row;
 
 extern const verdict_row verdict_rows[VERDICT_NUM_KINDS];
-extern const char *const verdict_parties[];
 
 /* Adds a frame. One that is added twice counts once in a finding. Needs: the same pool each time. */
 void evidence_add(wmem_allocator_t *pool, verdict_evidence *evidence, verdict_moment at);
 
-static inline unsigned evidence_count(const verdict_evidence *evidence)
-{
-    return evidence->frames ? evidence->count : 0;
-}
-
-/* Sets the times of the capture's first and last packet, seconds since 1970, for all findings: if they are of two days, sentences have dates. */
-void verdict_set_span(wmem_allocator_t *pool, double begin, double end);
-
-/* Adds a finding of the evidence, if that has frames, as a copy in `pool`. `text`: $S, $C: server,
- * client. $F: `which`. $N: " (3 times)" for several frames. $T: "since T, frame N" if it
- * `lasts`, else "T to U, frames N to M"; one frame: "T, frame N". A sentence that is too long
- * loses $N and [brackets], then ends of $S, $C, $F. Changes: the list, kept sorted. */
-void verdict_add_finding(wmem_allocator_t *pool, verdict_finding **findings, verdict_kind kind, verdict_party party,
-                         const verdict_evidence *evidence, bool lasts, const char *server, const char *client,
-                         const char *text);
-
-/* Returns a duration with its unit: "0.8 s", "3 ms", "2 min". */
-const char *verdict_seconds(wmem_allocator_t *pool, double seconds);
-
 /* Returns the display filter that finds exactly the finding's frames; "" if it would list more than 200 ranges. */
 const char *verdict_filter(wmem_allocator_t *pool, const verdict_finding *finding);
 
-/* Returns "MEANING (REFERENCE)", or with the advice of the finding's kind if it has no meaning. */
-const char *verdict_advice(wmem_allocator_t *pool, const verdict_finding *finding);
-
 /* Returns "2026-11-25T09:46:50.003Z", UTC. `when`: seconds since 1970. */
 const char *verdict_time(wmem_allocator_t *pool, double when);
-
-/* Returns true if the frame is one that shows the finding. */
-bool verdict_finding_has(const verdict_finding *finding, uint32_t frame);
 
 /* Compares for sorting: the worse kind first, then the earlier one. Kinds up to VERDICT_LAST_STOP count as equally bad. */
 int verdict_finding_compare(const verdict_finding *x, const verdict_finding *y);

@@ -15,13 +15,7 @@
 #define FEWEST_RESENT 3   /* times that a packet is resent and never acknowledged before the way is broken */
 #define STATUS_CANCELLED 0xc0000120
 
-enum { ACCESS_DENIED = 5, UNKNOWN_INTERFACE = 0x1c010003 };
-
-/* Returns true if the client did not close the query, or any sealed one of its connection. */
-static bool is_open(const verdict_query *query)
-{
-    return query->is_sealed ? query->num_open > 0 : !query->is_of_peers && *query->closed_frame == 0;
-}
+enum { UNKNOWN_INTERFACE = 0x1c010003 };
 
 /* Returns true if a FIN or RST ended the connection that is not the client's: the server sent it, or a firewall. */
 static bool is_ended_by_server(const verdict_connection *connection)
@@ -58,30 +52,24 @@ static void show_problem(const verdict_monitor *monitor, problem_shown *problem,
 
 /* --- Calls -------------------------------------------------------------------------------------------------------- */
 
-/* Returns true for a call for no data if a query of its peers began later and got samples. False for an error other than a denial of what is no
- * opening. */
+/* Returns true for a call for no data if it succeeded later, or a query of its peers began later and got samples. The latter not after an error
+ * other than a denial of what is no opening. */
 static bool is_made_good(const monitor_call *call)
 {
     const verdict_peers *pair = call->query->pair;
     bool is_other_error = call->outcome == CALL_FAILED && !call->is_fault && call->status != ACCESS_DENIED &&
                           !g_str_has_prefix(call->operation, "Open");
+    void *succeeded = wmem_map_lookup(call->query->succeeded, GUINT_TO_POINTER(call->subject));
+    uint32_t frame = MAX(call->asked.frame, call->answered.frame);
 
-    return !call->asks && !is_other_error && pair && pair->sampled_began > MAX(call->asked_frame, call->frame);
+    return GPOINTER_TO_UINT(succeeded) > frame ||
+           (!call->asks && !is_other_error && pair && pair->sampled_began > frame);
 }
 
 /* Returns true if a peer resent again and again what it sent at `when` (seconds since 1970), and the other one never acknowledged it. */
 static bool is_resent_in_vain(const verdict_connection *connection, bool by_client, double when)
 {
-    const connection_event *last, *event = steps_events(connection->events, when, &last);
-    unsigned resent = 0;
-
-    if (connection->by[!by_client].heard_at > when) {
-        return false;
-    }
-    for (; event < last; event++) {
-        resent += event->kind == EVENT_RESENT && event->is_by_client == by_client;
-    }
-    return resent >= FEWEST_RESENT;
+    return connection->by[!by_client].heard_at <= when && connection->by[by_client].resent >= FEWEST_RESENT;
 }
 
 /* Returns true if a request has no response within STEPS_LONG_WAIT, and neither the capture nor the connection's end is why. `until`: time until
@@ -91,29 +79,20 @@ static bool is_unanswered(const monitor_call *call, double until)
     const verdict_connection *connection = call->connection;
     const verdict_peers *pair = call->query->pair;
     const verdict_evidence *cut = pair ? &pair->lacks[LACKS_ENDS] : NULL;
-    bool is_cut = cut && cut->frames && cut->until.frame > call->asked_frame;
-    bool has_loss = pair && steps_find_event(pair->losses, EVENT_LOST, 0, call->asked, INFINITY);
-    bool has_ended = is_ended_by_server(connection) && connection->end.frame > call->asked_frame &&
-                     connection->end.time - call->asked < STEPS_LONG_WAIT;
+    bool is_cut = cut && cut->count > 0 && cut->until.frame > call->asked.frame;
+    bool has_loss = steps_find_event(pair, NULL, EVENT_LOST, call->asked.time, INFINITY, 0);
+    bool has_ended = is_ended_by_server(connection) && connection->end.frame > call->asked.frame &&
+                     connection->end.time - call->asked.time < STEPS_LONG_WAIT;
 
-    return until - call->asked >= STEPS_LONG_WAIT && !steps_times().was_set && !is_cut && !has_ended &&
+    return until - call->asked.time >= STEPS_LONG_WAIT && !steps_times.was_set && !is_cut && !has_ended &&
            !steps_is_one_way(connection) && !has_loss && !is_made_good(call);
 }
 
-/* Returns the SMB2 error in place of a request's response; NULL: none. */
-static const connection_event *find_pipe_failure(const monitor_call *call)
+/* Returns why a request has no response. One that its client cancels after a while is unanswered. */
+static monitor_problem find_missing(const verdict_monitor *monitor, const monitor_call *call)
 {
-    return call->outcome == CALL_WAITS
-               ? steps_find_event(call->connection->events, EVENT_PIPE_FAILED, call->asked_frame, call->asked, INFINITY)
-               : NULL;
-}
-
-/* Returns why a request has no response. `failure`: SMB2 error in the place of the response, NULL: none; a call that its client cancels after a
- * while is unanswered. */
-static monitor_problem find_missing(const verdict_monitor *monitor, const monitor_call *call,
-                                    const connection_event *failure)
-{
-    double idle = call == monitor->calls ? 0 : call->asked - MAX(call[-1].asked, call[-1].answered);
+    const pipe_failure *failure = call->failure;
+    double idle = call == monitor->calls ? 0 : call->asked.time - MAX(call[-1].asked.time, call[-1].answered.time);
 
     if (failure && failure->status != STATUS_CANCELLED) {
         const verdict_peers *pair = call->query->pair;
@@ -125,13 +104,13 @@ static monitor_problem find_missing(const verdict_monitor *monitor, const monito
                : idle >= IDLE_STOP_S ? PROBLEM_IDLE_STOP
                                      : PROBLEM_PIPE;
     }
-    if (!is_unanswered(call, failure ? failure->at.time : steps_times().last)) {
+    if (!is_unanswered(call, failure ? failure->at.time : steps_times.last)) {
         return PROBLEM_NONE;
     }
-    return is_resent_in_vain(call->connection, false, call->asked)   ? PROBLEM_LARGE
-           : !is_resent_in_vain(call->connection, true, call->asked) ? PROBLEM_SILENT
-           : idle >= IDLE_S                                          ? PROBLEM_IDLE
-                                                                     : PROBLEM_RESENT;
+    return is_resent_in_vain(call->connection, false, call->asked.time)   ? PROBLEM_LARGE
+           : !is_resent_in_vain(call->connection, true, call->asked.time) ? PROBLEM_SILENT
+           : idle >= IDLE_S                                               ? PROBLEM_IDLE
+                                                                          : PROBLEM_RESENT;
 }
 
 /* Returns what is wrong with a call that has a response. */
@@ -139,13 +118,12 @@ static monitor_problem find_wrong_response(const monitor_call *call)
 {
     if (call->outcome == CALL_FAILED) {
         bool is_unknown = call->is_fault && call->status == UNKNOWN_INTERFACE;
-        return is_made_good(call)              ? PROBLEM_NONE
-               : call->does_not_seal           ? PROBLEM_PROTECTION
+        return call->does_not_seal             ? PROBLEM_PROTECTION
                : is_unknown                    ? PROBLEM_INTERFACE
                : call->status == ACCESS_DENIED ? PROBLEM_RIGHTS
                                                : PROBLEM_FAILED;
     }
-    bool is_slow = !call->asks && call->seconds >= STEPS_LONG_WAIT && !steps_times().was_set;
+    bool is_slow = !call->asks && call->seconds >= STEPS_LONG_WAIT && !steps_times.was_set;
 
     return call->outcome == CALL_EMPTY   ? (call->query->is_sealed ? PROBLEM_SEALED : PROBLEM_EMPTY)
            : call->outcome == CALL_PROBE ? PROBLEM_ROOM
@@ -157,23 +135,21 @@ static monitor_problem find_wrong_response(const monitor_call *call)
 /* Shows the problems of a call. A sample ends what lasts until one. */
 static void show_call(const verdict_monitor *monitor, problem_shown *all, const monitor_call *call)
 {
-    const connection_event *failure = find_pipe_failure(call);
-    const verdict_moment answered = {call->frame, call->answered}, asked = {call->asked_frame, call->asked};
-    bool waits = call->outcome == CALL_WAITS;
-    monitor_problem own = waits ? find_missing(monitor, call, failure) : find_wrong_response(call);
+    const verdict_moment at = monitor_call_shown_at(call);
+    monitor_problem own = call->outcome == CALL_WAITS ? find_missing(monitor, call) : find_wrong_response(call);
     bool is_pipe = own == PROBLEM_PIPE || own == PROBLEM_IDLE_STOP;
 
     for (unsigned i = 0; i < NUM_PROBLEMS; i++) {
         if (call->outcome == CALL_SAMPLE && problem_rows[i].fewest > 1) {
-            all[i].shown.frames = NULL;
+            all[i].shown.count = 0;
         }
         if (i < NUM_COUNTER_PROBLEMS && (call->facts >> i & 1)) {
-            show_problem(monitor, &all[i], answered, call);
+            show_problem(monitor, &all[i], at, call);
         }
     }
     if (own != PROBLEM_NONE) {
-        show_problem(monitor, &all[own], is_pipe ? failure->at : waits ? asked : answered, call);
-        all[own].status = is_pipe ? failure->status : 0;
+        show_problem(monitor, &all[own], is_pipe ? call->failure->at : at, call);
+        all[own].status = is_pipe ? call->failure->status : 0;
     }
 }
 
@@ -184,20 +160,20 @@ static void show_open(const verdict_monitor *monitor, problem_shown *all)
     const verdict_connection *before = NULL; /* of the query before */
 
     for (const verdict_query *query = monitor->first; query; query = query->next) {
+        /* the client did not close it, or any sealed one of its connection */
+        bool is_open = query->is_sealed ? query->num_open > 0 : !query->is_of_peers && query->closed_frame == 0;
         const verdict_connection *own = query->connection;
         bool is_alone = own->end.frame > 0 && own != before && (query->next == NULL || own != query->next->connection);
         before = own;
-        if (is_open(query) && is_ended_by_server(own)) {
+        if (is_open && is_ended_by_server(own)) {
             show_problem(monitor, &all[PROBLEM_CLOSED], own->end, NULL);
         }
-        if (is_open(query) && query->opened_frame > 0 && !is_alone) {
-            show_problem(monitor, &all[PROBLEM_LEFT_OPEN], (verdict_moment){query->first_frame, query->first_time},
-                         NULL);
+        if (is_open && query->opened_frame > 0 && !is_alone) {
+            show_problem(monitor, &all[PROBLEM_LEFT_OPEN], query->first, NULL);
         }
     }
     all[PROBLEM_CLOSED].word = monitor->first->is_hkpd ? "handle" : "query";
-    all[PROBLEM_LEFT_OPEN].word =
-        wmem_strdup_printf(monitor->pool, "%u", evidence_count(&all[PROBLEM_LEFT_OPEN].shown));
+    all[PROBLEM_LEFT_OPEN].word = wmem_strdup_printf(monitor->pool, "%u", all[PROBLEM_LEFT_OPEN].shown.count);
 }
 
 /* Shows lost and truncated packets, if they did harm: samples or responses are missing, no data came, or values are assumed. `lacks_some`:
@@ -205,12 +181,12 @@ static void show_open(const verdict_monitor *monitor, problem_shown *all)
 static void show_lacking(const verdict_monitor *monitor, problem_shown *all, bool lacks_some)
 {
     const verdict_peers *pair = monitor->pair;
-    bool is_harmful = lacks_some || monitor->stats.numbers[STAT_SAMPLES] <= 0 ||
+    bool is_harmful = lacks_some || monitor->numbers[STAT_SAMPLES] <= 0 ||
                       monitor->problems[PROBLEM_ASSUMED].count > 0 || monitor->facts >> FACT_UNTYPED & 1;
 
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
         /* the last request, and one whose pipe failed, have no response in any case */
-        bool is_missing = call->outcome == CALL_WAITS && call + 1 < monitor->end && find_pipe_failure(call) == NULL;
+        bool is_missing = call->outcome == CALL_WAITS && call + 1 < monitor->end && !call->failure;
         is_harmful |= is_missing || call->outcome == CALL_EMPTY || call->outcome == CALL_DAMAGED;
     }
     if (pair && is_harmful) {
@@ -255,37 +231,34 @@ static bool is_harmless(const verdict *v, const verdict_monitor *monitor, monito
            (problem == PROBLEM_NAMES && (monitor->facts >> FACT_TITLES & 1));
 }
 
-/* Fills first path, error, number and meaning of a problem of counters. */
-static void describe_counters(const verdict *v, const verdict_monitor *monitor, monitor_problem number,
-                              problem_shown *problem)
+/* Fills what a problem is about, with its error and meaning: of counters the first path and their number; of calls the operation. */
+static void describe_problem(const verdict *v, const verdict_monitor *monitor, monitor_problem number,
+                             problem_shown *problem)
 {
-    const problem_things *things = &monitor->problems[number];
-    const char *path = things->path, *behind = path && g_str_has_prefix(path, "\\\\") ? strchr(path + 2, '\\') : NULL;
-
-    if (things->count > (path ? 1 : evidence_count(&problem->shown))) {
-        problem->shown.more = wmem_strdup_printf(monitor->pool, "%" PRIu64 " in all", things->count);
-    }
-    if (path) {
-        problem->shown.which = behind ? behind : path;
-        problem->shown.meaning = number == PROBLEM_NOT_DELIVERED ? format_rights_question(v, monitor, path)
-                                                                 : text_error_meaning(things->status);
-    }
-    problem->word = text_win32_error(monitor->pool, things->status);
-}
-
-/* Fills the words of a problem of calls from its first call: operation ($F), error (%s), meaning, if it is an error of the call. If calls differ
- * (is_mixed), $F is "calls", and an error names the first. Needs: problem->first. */
-static void describe_calls(const verdict_monitor *monitor, monitor_problem number, problem_shown *problem)
-{
+    const problem_things *things = number < NUM_COUNTER_PROBLEMS ? &monitor->problems[number] : NULL;
     const monitor_call *first = problem->first;
-    const char *error = (first->is_fault ? text_fault : text_win32_error)(monitor->pool, first->status);
 
-    problem->word = error;
-    problem->shown.which = problem->is_mixed ? "calls" : first->operation;
-    problem->shown.meaning = number > PROBLEM_PROTECTION ? text_error_meaning(first->status) : NULL;
-    if (number >= PROBLEM_PROTECTION && problem->is_mixed) {
-        problem->shown.more = wmem_strdup_printf(monitor->pool, "first %s: %s", first->operation, error);
-        problem->word = wmem_strconcat(monitor->pool, "errors, first ", error, NULL);
+    if (things) {
+        const char *path = things->path,
+                   *behind = path && g_str_has_prefix(path, "\\\\") ? strchr(path + 2, '\\') : NULL;
+        if (things->count > (path ? 1 : problem->shown.count)) {
+            problem->shown.more = wmem_strdup_printf(monitor->pool, "%" PRIu64 " in all", things->count);
+        }
+        if (path) {
+            problem->shown.which = behind ? behind : path;
+            problem->shown.meaning = number == PROBLEM_NOT_DELIVERED ? format_rights_question(v, monitor, path)
+                                                                     : text_error_meaning(things->status);
+        }
+        problem->word = text_win32_error(monitor->pool, things->status);
+    } else if (first) {
+        const char *error = (first->is_fault ? text_fault : text_win32_error)(monitor->pool, first->status);
+        problem->word = error;
+        problem->shown.which = problem->is_mixed ? "calls" : first->operation;
+        problem->shown.meaning = number > PROBLEM_PROTECTION ? text_error_meaning(first->status) : NULL;
+        if (number >= PROBLEM_PROTECTION && problem->is_mixed) {
+            problem->shown.more = wmem_strdup_printf(monitor->pool, "first %s: %s", first->operation, error);
+            problem->word = wmem_strconcat(monitor->pool, "errors, first ", error, NULL);
+        }
     }
 }
 
@@ -295,22 +268,17 @@ static void find_problems(const verdict *v, verdict_monitor *monitor)
     problem_shown all[NUM_PROBLEMS] = {{.first = NULL}};
     bool has_failed = false;
 
-    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
+    for (monitor_call *call = monitor->calls; call < monitor->end; call++) {
+        call->outcome = call->outcome == CALL_FAILED && is_made_good(call) ? CALL_DONE : call->outcome;
         show_call(monitor, all, call);
     }
     show_open(monitor, all);
     show_lacking(monitor, all, timing_find(monitor));
     for (monitor_problem i = 0; i < NUM_PROBLEMS && !has_failed; i++) {
-        bool is_of_counters = i < NUM_COUNTER_PROBLEMS;
-        if (problem_rows[i].text == NULL || evidence_count(&all[i].shown) < problem_rows[i].fewest ||
-            (is_of_counters && is_harmless(v, monitor, i))) {
+        if (problem_rows[i].text == NULL || all[i].shown.count < problem_rows[i].fewest || is_harmless(v, monitor, i)) {
             continue;
         }
-        if (is_of_counters) {
-            describe_counters(v, monitor, i, &all[i]);
-        } else if (all[i].first) {
-            describe_calls(monitor, i, &all[i]);
-        }
+        describe_problem(v, monitor, i, &all[i]);
         has_failed = i >= PROBLEM_PROTECTION;
         monitor_add_finding(monitor, problem_rows[i].kind, problem_rows[i].party, &all[i].shown, problem_rows[i].text,
                             all[i].word);
@@ -318,8 +286,7 @@ static void find_problems(const verdict *v, verdict_monitor *monitor)
     if (all[PROBLEM_PIPE].first && monitor->pair) {
         const setup_failure failure = {
             .step = STEP_CALL, .outcome = all[PROBLEM_PIPE].status, .shown = all[PROBLEM_PIPE].shown};
-        bool lasts = monitor->last_sampled <= failure.shown.until.frame;
-        steps_add_failure(monitor->pool, monitor->pair, &failure, lasts, &monitor->findings);
+        steps_add_failure(monitor, &failure);
     }
 }
 
@@ -337,16 +304,16 @@ static void find_peers_failures(verdict *v)
     for (verdict_peers *pair = steps_first_peers; pair; pair = pair->next) {
         verdict_monitor *first = wmem_map_lookup(firsts, pair);
         const setup_failure *failure = &pair->failure;
-        const char *account = failure->shown.frames && failure->step == STEP_LOGON ? failure->shown.which : NULL;
+        const char *account = failure->shown.count > 0 && failure->step == STEP_LOGON ? failure->shown.which : NULL;
         /* who has samples is another account's monitor */
-        bool is_other = first && account && first->stats.numbers[STAT_SAMPLES] > 0;
+        bool is_other = first && account && first->numbers[STAT_SAMPLES] > 0;
         first = is_other ? NULL : first;
         verdict_monitor *monitor = first ? first : monitor_new(v->pool, pair, NULL);
-        bool is_cut = pair->lacks[LACKS_ENDS].frames && pair->is_ours;
+        bool is_cut = pair->lacks[LACKS_ENDS].count > 0 && pair->is_ours;
         bool is_unread = is_cut || (v->queries->len == 0 && v->omitted.counts[OMITTED_UNDECODED] == 0);
-        steps_find(v->pool, pair, &monitor->findings);
+        steps_find(monitor);
         if (first || (!monitor->findings && is_unread)) {
-            steps_find_unread(v->pool, pair, first != NULL, &monitor->findings);
+            steps_find_unread(monitor);
         }
         if (first == NULL && monitor->findings) {
             g_ptr_array_add(v->monitors, monitor);
@@ -356,7 +323,6 @@ static void find_peers_failures(verdict *v)
 
 void verdict_judge(verdict *v)
 {
-    verdict_set_span(v->pool, steps_times().first, steps_times().last);
     monitors_join(v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         find_problems(v, g_ptr_array_index(v->monitors, i));
@@ -379,7 +345,7 @@ void verdict_judge_for_display(verdict *v)
     verdict_judge(v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
-        const double *stats = monitor->stats.numbers;
+        const double *stats = monitor->numbers;
         bool has_data = stats[STAT_SAMPLES] > 0 || stats[STAT_PROBES] > 1; /* else it reads names */
         if (monitor->findings || has_data || (i + 1 == v->monitors->len && shown == 0)) {
             g_ptr_array_index(v->monitors, shown++) = monitor;

@@ -18,13 +18,13 @@
 verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, verdict_query *first)
 {
     verdict_monitor *monitor = wmem_new0(pool, verdict_monitor);
-    double *stats = monitor->stats.numbers;
-    const char **texts = monitor->stats.texts, *server = first ? first->server : pair->server;
+    double *stats = monitor->numbers;
+    const char **texts = monitor->texts, *server = first ? first->server : pair->server;
 
     monitor->pool = pool;
     monitor->pair = pair;
     monitor->first = monitor->last = first;
-    monitor->closed_frame = first ? *first->closed_frame : 0;
+    monitor->closed_frame = first ? first->closed_frame : 0;
     monitor->called = first && first->called ? first->called : pair ? pair->called : server;
     monitor->list = wmem_array_new(pool, sizeof(monitor_call));
     for (unsigned i = 0; i < NUM_STATS; i++) {
@@ -67,12 +67,22 @@ static void add_query(const verdict *v, wmem_map_t *by_key, verdict_query *query
     }
     query->monitor = monitor;
     query->next = NULL;
+    monitor->number = monitor->number > 0 ? monitor->number : query->number;
+    if (!query->is_of_peers) {
+        monitor->numbers[STAT_COUNTERS] = query->counters;
+    }
+    for (unsigned kind = 0; kind < NUM_COUNTER_PROBLEMS; kind++) {
+        problem_things *sum = &monitor->problems[kind];
+        uint64_t before = sum->count;
+        *sum = before > 0 ? *sum : query->problems[kind];
+        sum->count = before + query->problems[kind].count;
+    }
     if (!query->is_sealed && !wmem_map_contains(by_key, peers)) {
         wmem_map_insert(by_key, peers, monitor);
     }
     if (!is_aside(query)) {
         monitor->num_queries++;
-        monitor->closed_frame = *query->closed_frame;
+        monitor->closed_frame = query->closed_frame;
     }
 }
 
@@ -106,11 +116,11 @@ static void settle_sealed(const verdict_monitor *monitor)
         if (call->outcome == CALL_SAMPLE) {
             since = 0;
         } else if (call->outcome == CALL_EMPTY) {
-            double until = next < monitor->end ? next->asked : steps_times().last;
-            since = since > 0 ? since : call->answered;
-            call->outcome = next < monitor->end && until - call->answered <= PROBE_S ? CALL_PROBE
-                            : until - since >= most                                  ? CALL_EMPTY
-                                                                                     : CALL_DONE;
+            double until = next < monitor->end ? next->asked.time : steps_times.last;
+            since = since > 0 ? since : call->answered.time;
+            call->outcome = next < monitor->end && until - call->answered.time <= PROBE_S ? CALL_PROBE
+                            : until - since >= most                                       ? CALL_EMPTY
+                                                                                          : CALL_DONE;
         }
     }
 }
@@ -129,11 +139,11 @@ static timing_request *take_samples(verdict_monitor *monitor)
         if (!call->asks || (call->query->is_hkpd && call->query->asked_for != monitor->first->asked_for)) {
             continue;
         }
-        sample.sent = sample.asked = call->asked > 0 ? call->asked : call->answered;
+        sample.asked.time = sample.sent = call->asked.time > 0 ? call->asked.time : call->answered.time;
         sample.number = before ? before->number + 1 : 0;
         bool is_empty = before && (before->outcome == CALL_PROBE || before->outcome == CALL_EMPTY);
-        if (is_empty && sample.sent - before->answered < PROBE_S) {
-            sample.asked = before->asked;
+        if (is_empty && sample.sent - before->answered.time < PROBE_S) {
+            sample.asked.time = before->asked.time;
             sample.number = before->number;
         } else {
             before = &monitor->samples[monitor->num_samples++];
@@ -141,9 +151,9 @@ static timing_request *take_samples(verdict_monitor *monitor)
         *before = sample;
         wmem_map_insert(newest, sample.query, before);
         requests[before - monitor->samples] =
-            (timing_request){.when = sample.asked,
+            (timing_request){.when = sample.asked.time,
                              .sent = sample.sent,
-                             .answered = sample.answered,
+                             .answered = sample.answered.time,
                              .clock = sample.clock,
                              .query = sample.query->place,
                              .turn = sample.num_open > 1 ? sample.number % sample.num_open : 0};
@@ -168,24 +178,24 @@ static void count_samples(verdict_monitor *monitor)
     const double most = 1e9; /* seconds, of a clock that is set at all */
     wmem_array_t *seconds = wmem_array_new(monitor->pool, sizeof(double));
     wmem_array_t *offsets = wmem_array_new(monitor->pool, sizeof(double));
-    double *stats = monitor->stats.numbers, bytes = 0;
+    double *stats = monitor->numbers, bytes = 0;
 
     stats[STAT_NO_DATA] = 0;
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        double offset = call->date - call->answered;
+        double offset = call->date - call->answered.time;
         stats[STAT_PROBES] += call->outcome == CALL_PROBE;
         stats[STAT_NO_DATA] += call->asks && (call->outcome == CALL_FAILED || call->outcome == CALL_EMPTY);
         if (call->outcome != CALL_SAMPLE) {
             continue;
         }
-        monitor->last_sampled = MAX(monitor->last_sampled, call->frame);
+        monitor->last_sampled = MAX(monitor->last_sampled, call->answered.frame);
         stats[STAT_SAMPLES]++;
         bytes += call->size;
         if (call->seconds >= 0) {
             wmem_array_append_one(seconds, call->seconds);
             if (!(call->seconds <= stats[STAT_SLOWEST])) { /* NAN at first */
                 stats[STAT_SLOWEST] = call->seconds;
-                stats[STAT_SLOWEST_FRAME] = call->frame;
+                stats[STAT_SLOWEST_FRAME] = call->answered.frame;
             }
         }
         if (fabs(offset) < most) {
@@ -200,7 +210,7 @@ static void count_samples(verdict_monitor *monitor)
 /* Fills samples, gaps, timing and its statistics: interval, jitter, longest; without gaps they stay NAN. */
 static void find_intervals(verdict_monitor *monitor)
 {
-    double *stats = monitor->stats.numbers;
+    double *stats = monitor->numbers;
     const timing_verdict *timing = &monitor->timing;
     wmem_array_t *jitters = wmem_array_new(monitor->pool, sizeof(double));
     const timing_request *requests = take_samples(monitor);
@@ -221,7 +231,7 @@ static void describe_handles(verdict_monitor *monitor)
 {
     const verdict_query *first = monitor->first;
     unsigned more = MAX(monitor->num_queries, 1) - 1;
-    const char **texts = monitor->stats.texts;
+    const char **texts = monitor->texts;
     const char *kind = first->is_sealed ? "sealed" : first->is_hkpd ? "handle" : "query";
 
     texts[STAT_HANDLE] =
@@ -236,54 +246,31 @@ static void describe_handles(verdict_monitor *monitor)
         monitor->closed_frame > 0 ? wmem_strdup_printf(monitor->pool, "frame %u", monitor->closed_frame) : "left open";
 }
 
-/* Fills number and statistics of queries: problems of all, counters by the newest. Changes: `sealed`: number of the newest sealed monitor. */
-static void sum_queries(verdict_monitor *monitor, uint32_t *sealed)
-{
-    const verdict_query *first = monitor->first;
-    double *stats = monitor->stats.numbers;
-    problem_things *sums = monitor->problems;
-
-    monitor->number = first->is_sealed ? ++*sealed : 0;
-    for (const verdict_query *query = first; query; query = query->next) {
-        monitor->number = monitor->number > 0 ? monitor->number : query->number;
-        stats[STAT_COUNTERS] = query->is_of_peers ? stats[STAT_COUNTERS] : query->counters;
-        for (unsigned kind = 0; kind < NUM_COUNTER_PROBLEMS; kind++) {
-            uint64_t before = sums[kind].count;
-            sums[kind] = before > 0 ? sums[kind] : query->problems[kind];
-            sums[kind].count = before + query->problems[kind].count;
-        }
-    }
-    stats[STAT_REFUSED] = first->is_sealed ? NAN : (double)sums[PROBLEM_REFUSED].count;
-    stats[STAT_FAILED] = first->is_sealed ? NAN : (double)sums[PROBLEM_BLOCK_FAILED].count;
-}
-
-/* Renews a handle's `closed_frame`: a filter may have left out the call that closed it. For wmem_map_foreach(). */
-static void renew_closed_frame(void *handle, void *closed_frame, void *unused _U_)
-{
-    *(uint32_t *)closed_frame = ((const state_handle *)handle)->closed_frame;
-}
-
 void monitors_join(verdict *v)
 {
     uint32_t sealed = 0;
 
     g_ptr_array_set_size(v->monitors, 0);
     wmem_free_all(v->pool);
-    wmem_map_foreach(v->closed, renew_closed_frame, NULL);
     wmem_map_t *by_key = wmem_map_new(v->pool, wmem_str_hash, g_str_equal);
     for (unsigned aside = 0; aside < 2; aside++) {
         for (unsigned i = 0; i < v->queries->len; i++) {
             verdict_query *query = g_ptr_array_index(v->queries, i);
+            const state_handle *handle = wmem_map_lookup(v->handles, query);
+            query->closed_frame = handle ? handle->closed_frame : query->closed_frame;
             if (is_aside(query) == aside) {
                 add_query(v, by_key, query);
             }
         }
     }
     for (unsigned i = 0; i < v->calls->len; i++) {
-        monitor_call call = g_array_index(v->calls, monitor_call, i);
+        monitor_call call = *(const monitor_call *)g_ptr_array_index(v->calls, i);
         if (is_list_of_names(&call)) {
             call.outcome = CALL_DONE;
             call.asks = false;
+        }
+        if (call.outcome == CALL_WAITS) {
+            call.failure = wmem_map_lookup(steps_pipe_failures, GUINT_TO_POINTER(call.asked.frame));
         }
         wmem_array_append_one(call.query->monitor->list, call);
         call.query->monitor->facts |= call.facts;
@@ -292,36 +279,17 @@ void monitors_join(verdict *v)
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
         monitor->calls = wmem_array_get_raw(monitor->list);
         monitor->end = monitor->calls + wmem_array_get_count(monitor->list);
-        sum_queries(monitor, &sealed);
+        bool is_sealed = monitor->first->is_sealed;
+        monitor->number = is_sealed ? ++sealed : monitor->number;
+        monitor->numbers[STAT_REFUSED] = is_sealed ? NAN : (double)monitor->problems[PROBLEM_REFUSED].count;
+        monitor->numbers[STAT_FAILED] = is_sealed ? NAN : (double)monitor->problems[PROBLEM_BLOCK_FAILED].count;
         if (monitor->number > 0) { /* else the server knows none */
             describe_handles(monitor);
         }
         find_intervals(monitor);
-        if (monitor->first->is_sealed) {
+        if (is_sealed) {
             settle_sealed(monitor);
         }
         count_samples(monitor);
     }
-}
-
-bool monitor_has(const verdict_monitor *monitor, verdict_kind kind)
-{
-    const verdict_finding *finding = monitor->findings;
-
-    while (finding && finding->kind != kind) {
-        finding = finding->next;
-    }
-    return finding != NULL;
-}
-
-void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_party party,
-                         const verdict_evidence *shown, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    verdict_add_finding(monitor->pool, &monitor->findings, kind, party, shown,
-                        monitor->last_sampled <= shown->until.frame, monitor->called, monitor->stats.texts[STAT_CLIENT],
-                        wmem_strdup_vprintf(monitor->pool, format, arguments));
-    va_end(arguments);
 }

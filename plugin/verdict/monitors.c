@@ -1,20 +1,18 @@
 /* monitors.c
- * Calls by query, and queries by monitor.
+ * Calls by query: whose each is, its outcome, and problems of counters and their values: refused, not delivered, failed, malformed, assumed.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "verdict/monitors.h"
 
+#include "taps/refusals.h"
 #include "text/text.h"
 
 #include <epan/to_str.h>
 
 #include <math.h>
 
-enum { ACCESS_DENIED = 5 };
-
-/* Calls behind the beginning of a request among which it is looked for, and the newest ones that a success makes good. */
-#define MOST_LOOKED_AT 1000
+#define MOST_OF_NAME 40 /* characters of a server's name */
 
 #define SLOW_CALL_S 0.5 /* seconds: a call for no data that takes less makes no sample late */
 
@@ -32,14 +30,6 @@ static bool is_of_query(const call_tap_data *tapped)
 static const char *format_value_name(const call_tap_data *tapped)
 {
     return tapped->is_hkpd && tapped->subject ? tapped->subject : "";
-}
-
-/* Returns a hash of the registry value that is asked for, never 0. */
-static unsigned hash_value_name(const call_tap_data *tapped)
-{
-    const char *name = format_value_name(tapped);
-
-    return MAX(wmem_strong_hash((const uint8_t *)name, strlen(name)), 1);
 }
 
 /* Returns the key of a call's query: if sealed its connection, else handle and question; without a query server and account; and always the client. */
@@ -60,13 +50,12 @@ static const char *format_query_key(packet_info *pinfo, const call_tap_data *tap
 /* Stores the name that the client gives the server, with query and peers. */
 static void learn_server_name(const verdict *v, verdict_query *query, const call_tap_data *tapped)
 {
-    enum { MOST = 40 };
     const char *machine = tapped->handle ? tapped->handle->machine : tapped->is_hkpd ? NULL : tapped->server->called;
 
     if (machine && *machine && (query->called == NULL || g_ascii_strcasecmp(query->called, machine) != 0)) {
-        query->called = wmem_strdup(v->memory, text_cut(v->memory, machine, MOST));
+        query->called = wmem_strdup(v->memory, text_cut(v->memory, machine, MOST_OF_NAME));
         if (query->pair) {
-            steps_name_server(query->pair, query->called);
+            query->pair->called = query->called;
         }
     }
 }
@@ -87,10 +76,9 @@ static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const ca
             .is_sealed = tapped->sealed.connection != NULL,
             .is_of_peers = !tapped->sealed.connection && !is_of_query(tapped),
             .place = v->queries->len,
-            .first_frame = pinfo->num,
-            .first_time = nstime_to_sec(&pinfo->abs_ts),
-            .closed_frame = wmem_new0(v->memory, uint32_t),
+            .first = verdict_now(pinfo),
             .counters = NAN,
+            .succeeded = wmem_map_new(v->memory, g_direct_hash, g_direct_equal),
             .questions = wmem_map_new(v->memory, g_direct_hash, g_direct_equal),
             .refused = wmem_array_new(v->memory, sizeof(refused_identifier)),
             .empty_sets = wmem_map_new(v->memory, wmem_str_hash, g_str_equal),
@@ -109,18 +97,13 @@ static uint32_t count_data_bytes(const call_tap_data *tapped)
     return call_tap_has_sample(tapped) ? tvb_reported_length(tapped->answer->tvb) : tapped->sealed.sample_size;
 }
 
-static bool asks_for_data(const call_tap_data *tapped)
-{
-    return tapped->brings_data || tapped->sealed.takes_sample || strcmp(tapped->operation, "QueryCounterData") == 0;
-}
-
 /* Returns the outcome of a response. Usual failures (call_tap_is_usual_failure()) are not CALL_FAILED. */
 static call_outcome find_outcome(const call_tap_data *tapped)
 {
     if (tapped->has_failed && !call_tap_is_usual_failure(tapped)) {
         return CALL_FAILED;
     }
-    if (!asks_for_data(tapped)) {
+    if (!tapped->brings_data) {
         return CALL_DONE;
     }
     if (count_data_bytes(tapped) > 0) {
@@ -130,76 +113,27 @@ static call_outcome find_outcome(const call_tap_data *tapped)
     return tapped->is_probe ? CALL_PROBE : tapped->answer || tapped->is_damaged || is_cut ? CALL_DAMAGED : CALL_EMPTY;
 }
 
-static uint32_t get_request_frame(const call_tap_data *tapped)
-{
-    return tapped->sealed.request_frame ? tapped->sealed.request_frame : tapped->request_frame;
-}
-
-/* Returns the number of calls that were added before a frame. */
-static unsigned count_calls_before(const verdict *v, uint32_t frame)
-{
-    unsigned count = 0;
-
-    for (unsigned step = 1U << 31; step > 0; step /= 2) {
-        count +=
-            step <= v->calls->len - count && g_array_index(v->calls, monitor_call, count + step - 1).added_frame < frame
-                ? step
-                : 0;
-    }
-    return count;
-}
-
-/* Returns the waiting request that a response answers, of several in one packet the first; NULL: none. */
-static monitor_call *find_request(const verdict *v, const call_tap_data *tapped)
-{
-    uint32_t frame = tapped->is_response ? get_request_frame(tapped) : 0;
-    unsigned first = frame > 0 ? count_calls_before(v, frame) : v->calls->len;
-
-    for (unsigned i = first; i < v->calls->len && i - first < MOST_LOOKED_AT; i++) {
-        monitor_call *call = &g_array_index(v->calls, monitor_call, i);
-        bool is_it = call->outcome == CALL_WAITS && call->begun_frame == frame;
-        if (is_it && strcmp(call->operation, tapped->operation) == 0) {
-            return call;
-        }
-    }
-    return NULL;
-}
-
-/* Adds a call to the verdict's, with what its request says, or, if that was not captured, its response. Returns it, until the next one is added. */
+/* Adds a call to the verdict's, with what its request says, or, if that was not captured, its response. */
 static monitor_call *add_call(verdict *v, verdict_query *query, const packet_info *pinfo, const call_tap_data *tapped)
 {
-    double now = nstime_to_sec(&pinfo->abs_ts);
-    uint32_t subject = wmem_strong_hash((const uint8_t *)&tapped->request_code, sizeof tapped->request_code);
-    const monitor_call call = {
-        .asked = !tapped->is_response   ? now
-                 : tapped->seconds >= 0 ? now - tapped->seconds
-                                        : 0,
+    const verdict_moment now = verdict_now(pinfo), asked = {0, tapped->seconds >= 0 ? now.time - tapped->seconds : 0};
+    uint32_t subject = wmem_strong_hash((const uint8_t *)&tapped->request_code, sizeof tapped->request_code) +
+                       37 * g_str_hash(tapped->operation);
+    monitor_call *call = wmem_new(v->memory, monitor_call);
+
+    *call = (monitor_call){
+        .asked = tapped->is_response ? asked : now,
         .query = query,
         .operation = g_intern_string(tapped->operation),
-        .begun_frame = get_request_frame(tapped),
-        .added_frame = pinfo->num,
-        .asked_frame = tapped->is_response ? 0 : pinfo->num,
         .subject = subject + (tapped->subject ? 31 * wmem_strong_hash(tapped->subject, tapped->subject_size) : 0),
         .num_open = query->num_open,
-        .asks = asks_for_data(tapped),
+        .asks = tapped->brings_data,
     };
-
-    g_array_append_val(v->calls, call);
-    return &g_array_index(v->calls, monitor_call, v->calls->len - 1);
-}
-
-/* Forgets failures that a retry made good. Needs: `success` is CALL_DONE and asks for no data.
- * Changes: failed ones of the last MOST_LOOKED_AT calls become CALL_DONE, if query, operation and
- * subject are those of `success`. */
-static void forget_failures(const verdict *v, const monitor_call *success)
-{
-    for (unsigned i = v->calls->len, n = 0; i > 0 && n < MOST_LOOKED_AT; i--, n++) {
-        monitor_call *call = &g_array_index(v->calls, monitor_call, i - 1);
-        bool is_same = call->query == success->query && call->operation == success->operation;
-        if (is_same && call->subject == success->subject && call->outcome == CALL_FAILED) {
-            call->outcome = CALL_DONE;
-        }
+    g_ptr_array_add(v->calls, call);
+    if (!tapped->is_response) {
+        wmem_map_insert(v->waiting, tapped->call, call);
     }
+    return call;
 }
 
 /* Fills outcome, times, size and clocks of a call by its response. Needs: the call's request, as far as captured, and its connection. */
@@ -207,10 +141,9 @@ static void take_response(monitor_call *call, const packet_info *pinfo, const ca
 {
     const uint64_t epoch_1970 = 116444736000000000;
     const verdict_connection *connection = call->connection;
-    bool is_acked = call->asked_frame > 0 && connection->acked.frame >= call->asked_frame;
+    bool is_acked = call->asked.frame > 0 && connection->acked.frame >= call->asked.frame;
 
-    call->answered = nstime_to_sec(&pinfo->abs_ts);
-    call->frame = pinfo->num;
+    call->answered = verdict_now(pinfo);
     call->seconds = tapped->seconds;
     call->acked = is_acked ? connection->acked.time : 0;
     call->began = connection->response_began;
@@ -227,63 +160,156 @@ static void take_response(monitor_call *call, const packet_info *pinfo, const ca
     }
 }
 
-/* Counts a sample. Changes: the query's numbers, the peers' newest sample. */
-static void count_sample(verdict_query *query, const monitor_call *call)
-{
-    void *question = GUINT_TO_POINTER(call->subject);
-    unsigned times = GPOINTER_TO_UINT(wmem_map_lookup(query->questions, question)) + 1;
-
-    query->samples++;
-    query->sampled = call->number;
-    wmem_map_insert(query->questions, question, GUINT_TO_POINTER(times));
-    query->most_asked = MAX(query->most_asked, times);
-    if (query->pair) {
-        query->pair->sampled = call->frame;
-        query->pair->sampled_began = MAX(query->pair->sampled_began, query->first_frame);
-    }
-}
-
-/* Counts a PDU: a new call, or the response of `call`, a request that waits. Returns it, until the next one is added. */
+/* Counts a PDU: a new call, or the response of `call`, a request that waits. Returns it. Changes: numbers of the query, newest sample of the
+ * peers. */
 static monitor_call *count_call(verdict *v, verdict_query *query, monitor_call *call, const packet_info *pinfo,
                                 const call_tap_data *tapped)
 {
     call = call ? call : add_call(v, query, pinfo, tapped);
     call->query = query;
     call->connection = query->connection;
-    call->asks |= asks_for_data(tapped);
+    call->asks |= tapped->brings_data;
     call->number = call->asks && call->number == 0 ? ++query->asked : call->number;
     if (tapped->is_response) {
         take_response(call, pinfo, tapped);
     }
     query->asked -= call->outcome == CALL_PROBE;
+    void *subject = GUINT_TO_POINTER(call->subject);
     if (call->outcome == CALL_SAMPLE) {
-        count_sample(query, call);
+        unsigned times = GPOINTER_TO_UINT(wmem_map_lookup(query->questions, subject)) + 1;
+        query->samples++;
+        wmem_map_insert(query->questions, subject, GUINT_TO_POINTER(times));
+        query->most_asked = MAX(query->most_asked, times);
+        if (query->pair) {
+            query->pair->sampled = pinfo->num;
+            query->pair->sampled_began = MAX(query->pair->sampled_began, query->first.frame);
+        }
     } else if (call->outcome == CALL_DONE && !call->asks) {
-        forget_failures(v, call);
+        wmem_map_insert(query->succeeded, subject, GUINT_TO_POINTER(pinfo->num));
     }
     return call;
 }
 
-/* --- Queries ------------------------------------------------------------------------------------------------------ */
+/* --- Counters and values ------------------------------------------------------------------------------------------ */
 
-/* Returns where the number of the frame that closes a handle is kept for all of its queries. Changes: renews it. */
-static uint32_t *find_closed_frame(const verdict *v, const state_handle *handle)
+/* Counts one more thing with a problem. Changes: keeps path (NULL: none) and error (0: none) of the first. */
+static void add_problem(const verdict *v, monitor_call *call, monitor_problem problem, const char *path,
+                        uint32_t status)
 {
-    uint32_t *frame = wmem_map_lookup(v->closed, handle);
+    problem_things *things = &call->query->problems[problem];
 
-    if (frame == NULL) {
-        frame = wmem_new(v->memory, uint32_t);
-        wmem_map_insert(v->closed, handle, frame);
+    if (things->count++ == 0) {
+        things->path = path ? wmem_strdup(v->memory, path) : NULL;
+        things->status = status;
     }
-    *frame = handle->closed_frame;
-    return frame;
+    call->facts |= 1u << problem;
 }
+
+/* Counts refusals by their kind. Failed calls are judge.c's, and instances are no problem that the query's first sample lacks, too: neither counts.
+ * Changes: up to that sample stores what has none. */
+static void count_refusals(const verdict *v, monitor_call *call, packet_info *pinfo, const call_tap_data *tapped)
+{
+    static const monitor_problem kinds[] = {[REFUSED_COUNTER] = PROBLEM_REFUSED,
+                                            [REFUSED_BLOCK] = PROBLEM_BLOCK_FAILED,
+                                            [REFUSED_INSTANCES] = PROBLEM_NOT_DELIVERED,
+                                            [REFUSED_OBJECT] = PROBLEM_NOT_DELIVERED};
+    wmem_array_t *all = refusals_find(pinfo->pool, tapped);
+
+    for (unsigned i = 0; i < wmem_array_get_count(all); i++) {
+        const refusal *found = wmem_array_index(all, i);
+        bool is_set = found->kind == REFUSED_INSTANCES;
+        if (is_set && call->query->samples <= 1) {
+            wmem_map_insert(call->query->empty_sets, wmem_strdup(v->memory, found->path), call->query);
+        }
+        if (found->kind != REFUSED_CALL && !(is_set && wmem_map_contains(call->query->empty_sets, found->path))) {
+            add_problem(v, call, kinds[found->kind], found->path, found->status);
+        }
+    }
+}
+
+/* Stores the identifiers that a ValidateCounters response accepts or refuses, with its frame, for is_harmless(). */
+static void count_identifiers(const verdict *v, monitor_call *call, const packet_info *pinfo,
+                              const call_tap_data *tapped)
+{
+    for (uint32_t i = 0; tapped->adds && tapped->is_response && i < tapped->num_identifiers; i++) {
+        const refused_identifier refused = {call_tap_identifier_key(tapped, i), pinfo->num};
+        if (tapped->identifiers[i].status == 0) {
+            wmem_map_insert(v->accepted, wmem_memdup(v->memory, &refused.key, sizeof refused.key),
+                            GUINT_TO_POINTER(pinfo->num));
+        } else {
+            wmem_array_append_one(call->query->refused, refused);
+        }
+    }
+}
+
+/* Counts values of a sample of which something is assumed, or whose type is not known. */
+static void count_values(verdict *v, monitor_call *call, packet_info *pinfo, const call_tap_data *tapped)
+{
+    value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
+
+    while (value_stream_next(stream)) {
+        v->values++;
+        const perf_result result =
+            stream->at.raw.size > 0 ? value_stream_result(stream) : (perf_result){.none = PERF_NO_RESULT_OK};
+        assumed_reason reason = value_stream_assumed_reason(stream);
+        if (reason != ASSUMED_NONE && reason != ASSUMED_RESPONSE) { /* malformed data is said of the response */
+            add_problem(v, call, PROBLEM_ASSUMED, value_stream_path(stream), 0);
+        }
+        call->facts |= (uint16_t)(is_untyped_result(&result) << FACT_UNTYPED);
+        v->omitted.counts[OMITTED_UNTYPED] += is_untyped_result(&result);
+    }
+}
+
+/* Stores the query that got each object of HKEY_PERFORMANCE_DATA first, for format_rights_question(). */
+static void count_objects(const verdict *v, monitor_call *call, packet_info *pinfo, const call_tap_data *tapped)
+{
+    const perf_table *table = tapped->answer->table;
+
+    for (uint32_t i = 0; call->query->is_hkpd && i < table->num_groups; i++) {
+        const char *name = call_tap_object_name(pinfo->pool, tapped->server, table->groups[i].key);
+        const char *key = wmem_strdup_printf(pinfo->pool, "%s %s", call->query->server, name);
+        if (!wmem_map_contains(v->delivered, key)) {
+            wmem_map_insert(v->delivered, wmem_strdup(v->memory, key), call->query);
+        }
+    }
+}
+
+/* Counts problems that a request or response states of counters and values. Changes: problems of the call and of its query. */
+static void count_problems(verdict *v, monitor_call *call, packet_info *pinfo, const call_tap_data *tapped)
+{
+    enum { FILE_NOT_FOUND = 2, SMALLEST_LIST = 8 }; /* bytes: one title of a digit, and the list's end */
+    verdict_query *query = call->query;
+    const counter_response *answer = tapped->answer;
+    bool is_titles = tapped->is_response && tapped->asks_titles && tapped->has_status && !tapped->is_probe;
+    bool is_whole = tapped->status == 0 && !tapped->is_damaged && tapped->out_size >= SMALLEST_LIST;
+    bool is_malformed = answer ? answer->sample == NULL || tapped->is_damaged
+                               : tapped->is_damaged && tapped->is_response && tapped->brings_data;
+
+    count_identifiers(v, call, pinfo, tapped);
+    count_refusals(v, call, pinfo, tapped);
+    if (is_malformed && tapped->handle && pinfo->fd->cap_len >= pinfo->fd->pkt_len) {
+        add_problem(v, call, PROBLEM_DAMAGED, NULL, 0);
+    } else if (is_titles && !is_whole && (tapped->status == 0 || tapped->status == FILE_NOT_FOUND)) {
+        add_problem(v, call, PROBLEM_NAMES, NULL, 0);
+    }
+    call->facts |= (is_titles && is_whole) << FACT_TITLES;
+    if (call_tap_has_sample(tapped)) {
+        bool is_absent = call->facts & 1u << PROBLEM_NOT_DELIVERED;
+        query->absences += is_absent && !query->is_absent;
+        query->is_absent = is_absent;
+        count_values(v, call, pinfo, tapped);
+        count_objects(v, call, pinfo, tapped);
+    }
+}
+
+/* --- Queries ------------------------------------------------------------------------------------------------------ */
 
 /* Takes number, frames and counters of a query from its call. Needs: a handle. `asked_for` changes with each call up to the first sample. Calls
  * without a query have the first handle's number and opening, and the newest one's closing. */
 static void count_handle(const verdict *v, verdict_query *query, const call_tap_data *tapped)
 {
-    query->closed_frame = find_closed_frame(v, tapped->handle);
+    wmem_map_insert(v->handles, query, (void *)tapped->handle);
+    query->closed_frame = tapped->handle->closed_frame;
     if (query->number == 0) {
         query->number = tapped->handle->number;
         query->opened_frame = tapped->handle->opened_frame;
@@ -293,53 +319,41 @@ static void count_handle(const verdict *v, verdict_query *query, const call_tap_
     }
     query->counters = tapped->has_counters ? tapped->counters : query->counters;
     if (query->samples <= tapped->is_response) {
-        query->asked_for = tapped->is_hkpd ? hash_value_name(tapped)
+        const char *name = format_value_name(tapped);
+        query->asked_for = tapped->is_hkpd ? MAX(wmem_strong_hash((const uint8_t *)name, strlen(name)), 1)
                            : tapped->epoch ? call_tap_counters_hash(tapped)
                                            : query->asked_for;
     }
 }
 
-/* Counts sealed queries that are open, and hashes what they ask for: sizes of requests that change counters stand for the counters. A connection's
+/* Takes how many sealed queries are open, and hashes what they ask for: sizes of requests that change counters stand for the counters. A connection's
  * first request, the opening, has no size there: it is longer by its verification trailer. */
 static void count_sealed(verdict_query *query, const packet_info *pinfo, const call_tap_data *tapped)
 {
     bool opens = g_str_has_prefix(tapped->operation, "Open"), closes = g_str_has_prefix(tapped->operation, "Close");
 
-    query->num_open += opens && !tapped->is_response;
-    query->num_open -= query->num_open > 0 && (tapped->is_response ? opens && tapped->is_fault : closes);
+    query->num_open = tapped->sealed.num_open;
     if (tapped->is_response) {
         return;
     }
-    *query->closed_frame = closes && query->num_open == 0 ? pinfo->num : 0;
-    if (query->samples == 0 && !tapped->sealed.takes_sample && !closes) {
+    query->closed_frame = closes && query->num_open == 0 ? pinfo->num : 0;
+    if (query->samples == 0 && !tapped->brings_data && !closes) {
         query->asked_for = (query->asked_for * 31 + g_str_hash(tapped->operation)) * 31;
         query->asked_for += opens ? 0 : tapped->sealed.size;
     }
 }
 
-/* Returns true for a call that was read, or says whose it is, and is about performance counters: PerflibV2, or a key of performance data. */
-static bool is_about_counters(const call_tap_data *tapped)
+const monitor_call *verdict_count(verdict *v, packet_info *pinfo, const call_tap_data *tapped)
 {
+    /* about performance counters is what was read, or says whose it is, of PerflibV2, or a key of performance data */
     bool is_read = !tapped->unread || tapped->is_fault, is_used = tapped->handle || tapped->sealed.uses_query;
+    bool is_ours = is_used || (is_read && (!tapped->is_hkpd || g_str_has_prefix(tapped->operation, "OpenHKP")));
 
-    return is_used || (is_read && (!tapped->is_hkpd || g_str_has_prefix(tapped->operation, "OpenHKP")));
-}
-
-const verdict_query *verdict_count(verdict *v, packet_info *pinfo, const call_tap_data *tapped)
-{
     omissions_count_call(&v->omitted, tapped);
-    if (!is_about_counters(tapped)) {
+    if (!is_ours || tapped->is_repeated) {
         return NULL;
     }
-    monitor_call *request = find_request(v, tapped);
-    if (tapped->is_repeated) { /* captured twice: its request is a copy, too */
-        if (request) {
-            request->outcome = CALL_DONE;
-            request->query->asked -= request->asks;
-            request->asks = false;
-        }
-        return NULL;
-    }
+    monitor_call *request = tapped->is_response ? wmem_map_remove(v->waiting, tapped->call) : NULL;
     /* a fault, or what decryption garbled, does not say whose it is */
     bool is_unnamed = request && (tapped->subject == NULL || tapped->sealed.connection);
     verdict_query *query = is_unnamed ? request->query : find_or_add_query(v, pinfo, tapped);
@@ -355,8 +369,8 @@ const verdict_query *verdict_count(verdict *v, packet_info *pinfo, const call_ta
     } else if (tapped->handle) {
         count_handle(v, query, tapped);
     }
-    problems_count(v, request, pinfo, tapped);
-    return query;
+    count_problems(v, request, pinfo, tapped);
+    return request;
 }
 
 void verdict_restart(verdict **place)
@@ -369,17 +383,18 @@ void verdict_restart(verdict **place)
         v->memory = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
         v->pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
         v->queries = g_ptr_array_new();
-        v->calls = g_array_new(FALSE, FALSE, sizeof(monitor_call));
+        v->calls = g_ptr_array_new();
         v->monitors = g_ptr_array_new();
     }
     g_ptr_array_set_size(v->monitors, 0);
     g_ptr_array_set_size(v->queries, 0);
-    g_array_set_size(v->calls, 0);
+    g_ptr_array_set_size(v->calls, 0);
     wmem_free_all(v->memory);
     wmem_free_all(v->pool);
     /* the next capture (tshark -M) has other handles and connections, perhaps at the same addresses */
     v->by_key = wmem_map_new_autoreset(v->memory, wmem_file_scope(), wmem_str_hash, g_str_equal);
-    v->closed = wmem_map_new_autoreset(v->memory, wmem_file_scope(), g_direct_hash, g_direct_equal);
+    v->waiting = wmem_map_new_autoreset(v->memory, wmem_file_scope(), g_direct_hash, g_direct_equal);
+    v->handles = wmem_map_new_autoreset(v->memory, wmem_file_scope(), g_direct_hash, g_direct_equal);
     v->accepted = wmem_map_new(v->memory, wmem_int64_hash, g_int64_equal);
     v->delivered = wmem_map_new(v->memory, wmem_str_hash, g_str_equal);
     v->omitted = (omissions){0};

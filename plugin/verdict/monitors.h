@@ -13,6 +13,8 @@
 #include "perf/timing.h"
 #include "taps/omissions.h"
 
+enum { ACCESS_DENIED = 5 };
+
 typedef enum {
     CALL_WAITS,   /* for its response */
     CALL_DONE,    /* answered; nothing is known of data, or none was asked for */
@@ -23,23 +25,21 @@ typedef enum {
     CALL_FAILED,
 } call_outcome;
 
-/* A call. Times are those of the capture, in seconds. */
+/* A call. Times are those of the capture, in seconds since 1970. */
 typedef struct {
-    double asked;                         /* the request, or its size probe; 0: not captured */
-    double sent;                          /* the request that was answered; 0: not captured */
-    double answered;                      /* the response; 0: not captured */
-    double acked;                         /* packet without data that acknowledged the request; 0: none did */
-    double began;                         /* first segment of the response; 0: not known */
+    verdict_moment asked;                 /* the request, or its size probe; frame 0: not captured, time 0: not known */
+    verdict_moment answered;              /* the response; zeros: not captured */
+    double sent;                          /* time of the request that was answered; of samples alone */
+    double acked;                         /* time of a packet without data that acknowledged the request; 0: none did */
+    double began;                         /* time of the response's first segment; 0: not known */
     double seconds;                       /* from the request to the response; negative: not known */
     double clock;                         /* the server's performance time in the sample; 0: not known */
     double date;                          /* the server's time of day in the sample, since 1970; 0: not known */
     const verdict_connection *connection; /* never NULL */
+    const pipe_failure *failure;          /* in the place of the response; NULL: none, or not judged yet */
     struct verdict_query *query;
     const char *operation;        /* interned */
-    uint32_t begun_frame;         /* in which the request began; 0: not known */
-    uint32_t added_frame;         /* of the request or, if that was not captured, the response */
-    uint32_t asked_frame, frame;  /* of the request and the response; 0: not captured */
-    uint32_t subject;             /* hash of the key, name or question that it is about, to know it again */
+    uint32_t subject;             /* hash of operation and key, name or question that it is about, to know it again */
     uint32_t status;              /* of the response: Win32 error, or, if `is_fault`, a fault's */
     uint32_t size;                /* bytes of counter data */
     uint32_t num_open;            /* sealed: queries that were open then */
@@ -50,13 +50,19 @@ typedef struct {
     uint16_t facts;               /* bits, 1 << number: of NUM_COUNTER_PROBLEMS, and call_fact */
 } monitor_call;
 
+/* Returns the packet that shows what is wrong with a call: the response, else the request. */
+static inline verdict_moment monitor_call_shown_at(const monitor_call *call)
+{
+    return call->answered.frame > 0 ? call->answered : call->asked;
+}
+
 #define MANY_EMPTY 3 /* responses without data in a row, after the last sample */
 #define MANY_OPEN 10 /* queries left open: fewer are no finding */
 
 /* Problems of a monitor: X(PROBLEM, kind and party of the finding, fewest, sentence). `fewest`: so
  * many frames make a finding; if more than one, of calls behind the last sample. $F: path of the
  * first counter, or operation; %s: error, or see judge.c. NULL: steps_add_failure() has the
- * sentence. Up to NAMES a response states them of its counters and values: counter-problems.c.
+ * sentence. Up to NAMES a response states them of its counters and values.
  * From PROTECTION on a monitor has the first alone: the others are consequences. */
 #define PROBLEMS(X) \
     X(NOT_DELIVERED, NOT_DELIVERED, SERVER, 1, "$S does not deliver $F to $C: $T") \
@@ -122,16 +128,15 @@ typedef struct verdict_query {
     uint32_t place;                       /* number among all queries of the verdict, from 0 */
     uint32_t number;                      /* number of its handle; 0: nothing shows that the server knows it */
     uint32_t opened_frame;                /* 0: not captured */
-    uint32_t *closed_frame;               /* 0: not closed; one for all queries of a handle */
-    uint32_t first_frame;                 /* of its calls */
-    double first_time;                    /* of that frame, seconds since 1970 */
+    uint32_t closed_frame;                /* 0: not closed; of a handle as of the last judgement */
+    verdict_moment first;                 /* of its calls */
     const verdict_connection *connection; /* of its newest call; never NULL */
     unsigned num_open;                    /* sealed: queries that are open now on its connection */
     unsigned asked_for;                   /* hash of what its samples ask for, equal for one monitor; 0: not known */
     uint64_t samples;
-    uint32_t asked;         /* number of calls for data, size probes and copies left out */
-    uint32_t sampled;       /* number of the call with the newest sample among these, from 1 */
+    uint32_t asked;         /* number of calls for data, size probes left out */
     double counters;        /* number in its newest response, or as QueryCounterInfo says; NAN: not known */
+    wmem_map_t *succeeded;  /* subject of a call for no data -> frame of its latest success */
     wmem_map_t *questions;  /* sealed key: subject -> number of its responses with data */
     unsigned most_asked;    /* sealed key: the highest number in `questions` */
     wmem_array_t *refused;  /* refused_identifier */
@@ -171,11 +176,6 @@ typedef struct verdict_query {
 enum { MONITOR_STATS(STAT_NUMBER) NUM_STATS };
 #define NUM_QUERY_COLUMNS (STAT_ACCOUNT + 1)
 
-typedef struct {
-    double numbers[NUM_STATS];
-    const char *texts[NUM_STATS];
-} monitor_stats;
-
 /* A monitor as of one judgement: monitors_join() makes it, judge.c adds findings, and the next judgement frees it. */
 typedef struct verdict_monitor {
     wmem_allocator_t *pool;
@@ -195,31 +195,31 @@ typedef struct verdict_monitor {
     problem_things problems[NUM_COUNTER_PROBLEMS]; /* of all queries */
     unsigned facts;                                /* of all calls */
     verdict_finding *findings;                     /* the worst first */
-    monitor_stats stats;
+    double numbers[NUM_STATS];                     /* statistics; NAN: there is none, or it is a text */
+    const char *texts[NUM_STATS];                  /* statistics; NULL: there is none, or it is a number */
 } verdict_monitor;
 
 /* All of a capture. */
 typedef struct {
     wmem_allocator_t *memory, *pool; /* of what is counted, and of the last judgement */
     GPtrArray *queries;              /* verdict_query, in the order of their first calls */
-    GArray *calls;                   /* monitor_call, in the order of their requests */
+    GPtrArray *calls;                /* monitor_call, in the order of their requests */
+    wmem_map_t *waiting;             /* call_tap_data.call -> its monitor_call that has no response yet */
     wmem_map_t *by_key;              /* key of a call, see format_query_key() -> verdict_query */
-    wmem_map_t *closed;              /* state_handle -> its queries' closed_frame */
+    wmem_map_t *handles;             /* verdict_query -> its state_handle */
     wmem_map_t *accepted;            /* call_tap_identifier_key() -> frame in which the server accepted it last */
     wmem_map_t *delivered;           /* address of a server and name of an object -> first verdict_query that got it */
     GPtrArray *monitors;             /* verdict_monitor, as of the last judgement */
-    omissions omitted;
-    uint64_t values;  /* number in all samples */
-    uint64_t untyped; /* number of these without a result for want of their counter or type */
+    omissions omitted;               /* of values, too */
+    uint64_t values;                 /* number in all samples */
 } verdict;
 
 /* Begins a verdict, before the first packet: without calls and monitors. Changes: creates it if it is NULL; listens to how clients connect.
  * Wireshark resets all listeners together, those of connections too. */
 void verdict_restart(verdict **place);
 
-/* Counts a request or response. Returns its query, created with its first call; NULL: not about performance counters, not read, or repeated. Needs:
- * the order of the capture. */
-const verdict_query *verdict_count(verdict *v, packet_info *pinfo, const call_tap_data *tapped);
+/* Counts a request or response. Returns its call; NULL: not about performance counters, not read, or repeated. Needs: the order of the capture. */
+const monitor_call *verdict_count(verdict *v, packet_info *pinfo, const call_tap_data *tapped);
 
 /* --- monitor-samples.c -------------------------------------------------------------------------------------------- */
 
@@ -230,23 +230,28 @@ void monitors_join(verdict *v);
  * `first`: its query, NULL: none, for findings of the peers' steps. */
 verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, verdict_query *first);
 
-/* Returns true if the monitor has a finding of this kind. Needs: it is judged. */
-bool monitor_has(const verdict_monitor *monitor, verdict_kind kind);
+/* --- evidence.c --------------------------------------------------------------------------------------------------- */
 
-/* Adds a finding, if `shown` has frames; it lasts if no sample came behind them. `format`: of printf(), for a text of verdict_add_finding().
- * Needs: no argument is a text of a packet, which may have '$' or '['. */
+/* Adds a finding of what `shown` has frames of, as a copy. It lasts if no sample came behind them, or it is_unread. `format`: of printf(), for the
+ * sentence. $S, $C: server, client. $F: `which`. $N: " (3 times)" for several frames. $T: "since T, frame N" if it lasts, else "T to U, frames N to
+ * M"; one frame: "T, frame N". A sentence that is too long loses $N and [brackets], then ends of $S, $C, $F. Needs: no argument is a text of a
+ * packet, which may have '$' or '['. Changes: the monitor's findings, kept sorted. */
 void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_party party,
                          const verdict_evidence *shown, const char *format, ...) G_GNUC_PRINTF(5, 6);
+
+/* --- steps.c ------------------------------------------------------------------------------------------------------ */
+
+/* Add findings to a monitor of the peers: of a failure, "SRV01 refuses the logon of 192.0.2.10 as LAB\svc (no rights): 10:02:29, frame 101"; of the
+ * furthest step that failed, if it is about performance counters and no finding is its cause; of why packets are not read, if the capture is why. In
+ * the latter only a missing direction counts if the monitor has calls. */
+void steps_add_failure(verdict_monitor *monitor, const setup_failure *failure);
+void steps_find(verdict_monitor *monitor);
+void steps_find_unread(verdict_monitor *monitor);
 
 /* --- timing.c ----------------------------------------------------------------------------------------------------- */
 
 /* Adds findings of late, slow and of another clock, unless the capture's was set. Returns whether a long gap lacks packets. Changes: statistics. */
 bool timing_find(verdict_monitor *monitor);
-
-/* --- counter-problems.c ------------------------------------------------------------------------------------------- */
-
-/* Counts problems that a request or response states of counters and values. Changes: problems of the call and of its query. */
-void problems_count(verdict *v, monitor_call *call, packet_info *pinfo, const call_tap_data *tapped);
 
 /* --- judge.c ------------------------------------------------------------------------------------------------------ */
 

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "verdict/steps.h"
+#include "verdict/monitors.h"
 
 #include "tap/call-tap.h"
 #include "taps/output.h"
@@ -19,7 +19,7 @@
 enum { PORT_KERBEROS = 88, PORT_MAPPER = 135, PORT_SMB = 445, FIRST_DYNAMIC_PORT = 49152 };
 enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
 
-/* Events of a connection, or losses of peers, that are kept; those that one question looks at. */
+/* Events of a kind that are kept of peers; those that one question looks at. */
 #define MAX_EVENTS 100000
 #define MAX_EVENTS_LOOKED_AT 1000
 
@@ -76,7 +76,7 @@ typedef struct {
     const char *name;  /* NULL: it has none */
     verdict_kind kind; /* OF_STEP: the step's; PIPE_x: only where the pipe is opened */
     verdict_party party;
-    const char *meaning; /* "": the sentence says it */
+    const char *meaning; /* "": the sentence says it, with what the client does */
 } outcome_row;
 
 /* Outcomes of a step that fails, with their meaning. docs/symptoms.md has the same list. */
@@ -151,10 +151,11 @@ static wmem_allocator_t *memory; /* NULL: nobody watches */
 verdict_peers *steps_first_peers;
 static verdict_peers **end_of_peers;
 static wmem_map_t *by_addresses; /* "client server" -> verdict_peers; "client" -> its first ones */
-static wmem_map_t *by_number; /* Wireshark's number of a conversation -> verdict_connection; emptied with the capture */
-static capture_times times;
-static const char *encryption; /* sentence on the first packet that no key opens; NULL: there is none */
-static bool has_asker;         /* any client asks for performance data */
+wmem_map_t *steps_pipe_failures;
+static wmem_map_t *by_number; /* Wireshark's number of a conversation -> verdict_connection; each capture counts anew */
+capture_times steps_times;
+const char *steps_encryption;
+static bool has_asker;                           /* any client asks for performance data */
 static const verdict_connection *latest_one_way; /* of peers that are ours, as verdict_peers have it */
 
 /* Returns the peers of a packet's addresses. `from_client`: its source is the client. */
@@ -174,7 +175,9 @@ static verdict_peers *find_or_create_peers(packet_info *pinfo, bool from_client)
             peers->asker = peers;
             wmem_map_insert(by_addresses, peers->client, peers);
         }
-        peers->losses = wmem_array_new(memory, sizeof(connection_event));
+        for (unsigned i = 0; i < NUM_EVENT_KINDS; i++) {
+            peers->events[i] = wmem_array_new(memory, sizeof(connection_event));
+        }
         *end_of_peers = peers;
         end_of_peers = &peers->next;
         wmem_map_insert(by_addresses, wmem_strdup(memory, key), peers);
@@ -209,7 +212,6 @@ static verdict_connection *find_connection(packet_info *pinfo)
         uint32_t port =
             analysis && analysis->server_port > 0 ? analysis->server_port : MIN(pinfo->srcport, pinfo->destport);
         connection = wmem_new0(memory, verdict_connection);
-        connection->events = wmem_array_new(memory, sizeof(connection_event));
         connection->begin = verdict_now(pinfo);
         set_ends(connection, pinfo, pinfo->destport == port);
         wmem_map_insert(by_number, key, connection);
@@ -235,20 +237,12 @@ static void mark_ours(verdict_peers *peers)
 
 /* --- Steps ------------------------------------------------------------------------------------------------------- */
 
-/* Returns true if calls may go to the port: SMB, the endpoint mapper, or, once the client asked
- * one of these for them, those that Windows gives to services. */
-static bool is_port_of_calls(const verdict_connection *connection)
-{
-    return connection->port == PORT_SMB || connection->port == PORT_MAPPER ||
-           (connection->peers->is_ours && connection->port >= FIRST_DYNAMIC_PORT);
-}
-
 /* Adds a moment to a failure, unless that is of a later step. Changes: one of another step, outcome,
  * port or account is replaced. */
 static void note_failure(setup_failure *known, const verdict_connection *connection, setup_step step, uint32_t outcome,
                          const char *account, verdict_moment at)
 {
-    bool is_known = known->shown.frames != NULL;
+    bool is_known = known->shown.count > 0;
     bool is_same = is_known && known->step == step && known->outcome == outcome &&
                    known->connection->port == connection->port && g_strcmp0(known->shown.which, account) == 0;
 
@@ -270,12 +264,13 @@ static void pass_step(verdict_connection *connection, setup_step step, uint32_t 
     setup_failure *failure = &peers->failure, *waits = &peers->waits;
     bool is_same_account =
         connection->logon ? g_strcmp0(connection->logon, failure->shown.which) == 0 : failure->step == step;
+
     bool is_passed = failure->step <= step && (failure->step < step || failure->outcome != OUTCOME_GUEST);
 
     if (is_passed && (failure->shown.which == NULL || is_same_account)) {
-        failure->shown.frames = NULL;
+        failure->shown.count = 0;
     }
-    waits->shown.frames = waits->step <= step ? NULL : waits->shown.frames;
+    waits->shown.count = waits->step <= step ? 0 : waits->shown.count;
     peers->asker->asker_logged_on = step >= STEP_LOGON ? frame : peers->asker->asker_logged_on;
     peers->logged_on = step == STEP_LOGON ? frame : peers->logged_on;
 }
@@ -286,7 +281,7 @@ static void fail_step(verdict_connection *connection, setup_step step, uint32_t 
     setup_failure *waits = &connection->peers->waits;
     const char *account = step == STEP_LOGON || outcome == STATUS_ACCESS_DENIED ? connection->logon : NULL;
 
-    waits->shown.frames = waits->step == step ? NULL : waits->shown.frames;
+    waits->shown.count = waits->step == step ? 0 : waits->shown.count;
     note_failure(&connection->peers->failure, connection, step, outcome, account, at);
 }
 
@@ -306,51 +301,39 @@ const verdict_connection *steps_note_call(packet_info *pinfo, bool is_response)
     return connection;
 }
 
-void steps_name_server(verdict_peers *peers, const char *name)
-{
-    peers->called = wmem_strdup(memory, name);
-}
-
 /* --- TCP --------------------------------------------------------------------------------------------------------- */
 
-static void add_event(wmem_array_t *events, const connection_event *event)
+static void add_event(event_kind kind, const connection_event *event)
 {
+    wmem_array_t *events = event->connection->peers->events[kind];
+
     if (wmem_array_get_count(events) < MAX_EVENTS) {
         wmem_array_append(events, event, 1);
     }
 }
 
-const connection_event *steps_events(wmem_array_t *all, double begin, const connection_event **end)
+const connection_event *steps_find_event(const verdict_peers *peers, const verdict_connection *connection,
+                                         event_kind kind, double begin, double end, double least)
 {
-    unsigned first = 0, count = all ? wmem_array_get_count(all) : 0;
-    const connection_event *events = count > 0 ? wmem_array_get_raw(all) : NULL;
+    unsigned first = 0, count = peers ? wmem_array_get_count(peers->events[kind]) : 0;
+    const connection_event *events = count > 0 ? wmem_array_get_raw(peers->events[kind]) : NULL;
 
-    *end = NULL;
-    if (events == NULL) {
-        return NULL;
-    }
     for (unsigned step = 1U << 30; step > 0; step /= 2) {
-        first += first + step <= count && events[first + step - 1].at.time < begin ? step : 0;
+        first += first + step <= count && events[first + step - 1].at < begin ? step : 0;
     }
-    *end = events + MIN(count, first + MAX_EVENTS_LOOKED_AT);
-    return events + first;
-}
-
-const connection_event *steps_find_event(wmem_array_t *events, event_kind kind, uint32_t about, double begin,
-                                         double end)
-{
-    const connection_event *last, *event = steps_events(events, begin, &last);
-
-    while (event < last && (event->kind != kind || event->since > end || (about > 0 && event->about != about))) {
-        event++;
+    for (unsigned i = first; i < MIN(count, first + MAX_EVENTS_LOOKED_AT); i++) {
+        bool is_its = connection == NULL || events[i].connection == connection;
+        if (is_its && events[i].since <= end && events[i].seconds >= least) {
+            return &events[i];
+        }
     }
-    return event < last ? event : NULL;
+    return NULL;
 }
 
 void steps_note_slow_call(const verdict_connection *connection, verdict_moment now, double seconds)
 {
-    if (connection->events) {
-        add_event(connection->events, &(connection_event){EVENT_SLOW_CALL, true, now, now.time - seconds, 0, 0});
+    if (connection->peers) {
+        add_event(EVENT_SLOW_CALL, &(connection_event){connection, true, now.time, now.time, seconds});
     }
 }
 
@@ -363,18 +346,18 @@ static void see_end(verdict_connection *connection, bool by_client, bool is_lack
     const verdict_peers *asker = connection->peers->asker;
     setup_failure *waits = &connection->peers->waits;
     const verdict_moment asked = waits->shown.since;
-    bool is_waiting = waits->shown.frames && waits->connection == connection;
+    bool is_waiting = waits->shown.count > 0 && waits->connection == connection;
     bool is_in_doubt = waits->outcome >= FIRST_DOUBT;
     bool is_first = connection->end.frame == 0 || waits->step == STEP_CONNECT; /* a FIN may answer the client's */
     bool is_explained = asker->asker_refused > asker->asker_logged_on ||
-                        (failure->shown.frames && failure->step == STEP_LOGON && failure->outcome != waits->outcome);
+                        (failure->shown.count > 0 && failure->step == STEP_LOGON && failure->outcome != waits->outcome);
 
     if (is_waiting && is_in_doubt && by_client && !is_explained) {
         fail_step(connection, STEP_LOGON, waits->outcome, asked);
     } else if (is_waiting && !is_in_doubt && !by_client && !is_lacking && is_first) {
         fail_step(connection, waits->step, waits->step == STEP_CONNECT ? OUTCOME_RESET : OUTCOME_ENDED, now);
     } else if (is_waiting && now.time - asked.time < STEPS_LONG_WAIT) {
-        waits->shown.frames = NULL; /* the client did not wait long */
+        waits->shown.count = 0; /* the client did not wait long */
     }
     if (connection->end.frame == 0) {
         connection->end = now;
@@ -397,34 +380,38 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
     }
     double rto = nstime_to_sec(&found->rto_ts);
     if ((found->flags & WS_TCP_RESENT) && rto >= RESENT_AFTER) {
-        add_event(connection->events, &(connection_event){EVENT_RESENT, by_client, now, now.time - rto, 0, 0});
+        add_event(EVENT_RESENT, &(connection_event){connection, by_client, now.time, now.time, rto});
+        connection->by[by_client].resent++;
     }
     if (found->flags & WS_TCP_ZERO_WINDOW) {
-        add_event(connection->events, &(connection_event){EVENT_ZERO_WINDOW, by_client, now, now.time, 0, 0});
+        add_event(EVENT_ZERO_WINDOW, &(connection_event){connection, by_client, now.time, now.time, 0});
     }
     if (!by_client && found->frame_acked > 0 && tcp->th_seglen == 0) {
         connection->acked = (verdict_moment){found->frame_acked, now.time};
     }
     if (found->flags & (WS_TCP_LOST_PACKET | WS_TCP_ACK_LOST_PACKET)) {
-        add_event(connection->peers->losses, &(connection_event){EVENT_LOST, by_client, now, connection->newest, 0, 0});
-        if (evidence_count(lost) < MAX_EVENTS_LOOKED_AT) {
+        add_event(EVENT_LOST, &(connection_event){connection, by_client, connection->newest, now.time, 0});
+        if (lost->count < MAX_EVENTS_LOOKED_AT) {
             evidence_add(memory, lost, now);
         }
-        connection->peers->waits.shown.frames = NULL; /* the answer may be what is lost */
+        connection->peers->waits.shown.count = 0; /* the answer may be what is lost */
     }
     return found->flags & WS_TCP_ACK_LOST_PACKET;
 }
 
-/* Notes a SYN: the step connect waits, if calls may go to the port. */
+/* Notes a SYN: the step connect waits, if calls may go to the port: SMB, the endpoint mapper, or, once the client asked one of these for them, those
+ * that Windows gives to services. */
 static void see_syn(verdict_connection *connection, verdict_moment now)
 {
+    bool is_service = connection->peers->is_ours && connection->port >= FIRST_DYNAMIC_PORT;
+
     if (connection->syn.frame == 0) {
         if (connection->begin.frame < now.frame && connection->end.frame == 0) {
             evidence_add(memory, &connection->peers->lacks[LACKS_ORDER], now);
         }
         connection->syn = now;
     }
-    if (is_port_of_calls(connection)) {
+    if (connection->port == PORT_SMB || connection->port == PORT_MAPPER || is_service) {
         note_failure(&connection->peers->waits, connection, STEP_CONNECT, OUTCOME_SILENT, NULL, now);
     }
 }
@@ -435,9 +422,10 @@ static void see_segment(verdict_connection *connection, const tcp_info_t *tcp, b
     connection_way *way = &connection->by[by_client];
 
     way->packets++;
-    if (tcp->th_flags & TCP_ACK) {
-        way->heard_at = way->heard > 0 && tcp->th_rawack != way->heard ? now : way->heard_at;
+    if ((tcp->th_flags & TCP_ACK) && tcp->th_rawack != way->heard) {
+        way->heard_at = way->heard > 0 ? now : 0;
         way->heard = tcp->th_rawack;
+        connection->by[!by_client].resent = 0;
     }
     if (steps_is_one_way(connection)) {
         connection->peers->one_way = connection;
@@ -460,9 +448,9 @@ static void see_tcp(verdict_connection *connection, packet_info *pinfo, const ep
     bool is_connecting =
         waits->connection && waits->step == STEP_CONNECT && waits->connection->port == connection->port;
 
-    times.first = times.first > 0 ? times.first : now.time;
-    times.was_set |= now.time <= times.last - 1;
-    times.last = connection->newest = now.time;
+    steps_times.first = steps_times.first > 0 ? steps_times.first : now.time;
+    steps_times.was_set |= now.time <= steps_times.last - 1;
+    steps_times.last = connection->newest = now.time;
     if (pinfo->fd->cap_len < pinfo->fd->pkt_len) {
         evidence_add(memory, &connection->peers->lacks[LACKS_ENDS], now);
     }
@@ -517,7 +505,7 @@ static setup_step message_step(const smb2_info_t *smb)
 
 /* Notes a request of SMB2, whose step waits, or its response, whose step passes or fails. A
  * CLOSE of the pipe winreg ends the connection's use; an error for a call's READ, WRITE or IOCTL
- * is an event; other files are other uses. */
+ * is a pipe_failure; other files are other uses. */
 static void see_smb2(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt _U_,
                      const void *message)
 {
@@ -526,7 +514,7 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
     setup_failure *waits = &connection->peers->waits;
     uint32_t asked = smb->saved ? smb->saved->frame_req : 0;
     bool is_response = smb->flags & IS_RESPONSE, is_error = is_response && smb->status >> 30 == 3;
-    bool is_waited_for = is_response && asked > 0 && waits->shown.frames && waits->shown.until.frame == asked;
+    bool is_waited_for = is_response && asked > 0 && waits->shown.count > 0 && waits->shown.until.frame == asked;
     bool is_of_waits = is_waited_for && waits->step < STEP_BIND;     /* a bind's own answer is DCE/RPC's */
     setup_step step = is_of_waits ? waits->step : message_step(smb); /* only the request may have the name */
 
@@ -543,10 +531,11 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
         connection->end = is_end ? now : connection->end;
         connection->is_ended_by_client |= is_end;
     } else if (smb->status == STATUS_PENDING || smb->status == STATUS_MORE_PROCESSING) {
-        bool goes_on = is_waited_for && smb->status != STATUS_PENDING; /* the latest one of its requests was answered */
-        waits->shown.frames = goes_on && --waits->shown.count == 0 ? NULL : waits->shown.frames;
+        waits->shown.count -=
+            is_waited_for && smb->status != STATUS_PENDING; /* the latest of its requests was answered */
     } else if (is_error && (smb->opcode == READ || smb->opcode == WRITE || smb->opcode == IOCTL)) {
-        add_event(connection->events, &(connection_event){EVENT_PIPE_FAILED, false, now, now.time, asked, smb->status});
+        const pipe_failure failure = {now, smb->status};
+        wmem_map_insert(steps_pipe_failures, GUINT_TO_POINTER(asked), wmem_memdup(memory, &failure, sizeof failure));
     } else if (is_error && step < NUM_STEPS) {
         fail_step(connection, step, smb->status, now);
     } else if (step < NUM_STEPS) {
@@ -616,7 +605,7 @@ static void see_setup(verdict_connection *connection, packet_info *pinfo, const 
     note_message(connection, pinfo, !tapped->is_response);
     verdict_peers *peers = connection->peers;
     if (is_unbound) {
-        if (peers->lacks[LACKS_BEGIN].frames == NULL && connection->syn.frame == 0) {
+        if (peers->lacks[LACKS_BEGIN].count == 0 && connection->syn.frame == 0) {
             evidence_add(memory, &peers->lacks[LACKS_BEGIN], now);
         }
         return;
@@ -633,7 +622,7 @@ static void see_setup(verdict_connection *connection, packet_info *pinfo, const 
         uint32_t map_outcome = tapped->is_fault ? OUTCOME_MAP_FAULT : OUTCOME_NOT_REGISTERED;
         fail_step(connection, STEP_BIND, is_map ? map_outcome : bind_outcome, now);
     } else if (is_map) {
-        peers->waits.shown.frames = NULL;
+        peers->waits.shown.count = 0;
     } else {
         pass_step(connection, STEP_BIND, now.frame);
     }
@@ -684,32 +673,27 @@ static void see_fields(verdict_connection *connection, packet_info *pinfo, const
     } else if (is_guest || is_signing || cannot_sign) {
         note_failure(&peers->waits, connection, STEP_LOGON, is_guest ? OUTCOME_GUEST : OUTCOME_SIGNING, NULL, now);
     }
-    if (find_field(edt, "smb2.header.transform.enc_data") && encryption == NULL) {
-        encryption = wmem_strdup_printf(
+    if (find_field(edt, "smb2.header.transform.enc_data") && steps_encryption == NULL) {
+        steps_encryption = wmem_strdup_printf(
             memory, "SMB3 encrypts what %s and %s say, and no key opens it: frame %u, docs/decryption.md",
-            peers->client, peers->called, now.frame);
+            peers->client, peers->server, now.frame);
     }
 }
 
 /* --- Listening --------------------------------------------------------------------------------------------------- */
 
-/* Empties the map when a capture is closed: Wireshark numbers conversations of the next one from 0 again. */
-static void forget_conversations(void)
-{
-    by_number = wmem_map_new(memory, g_direct_hash, g_direct_equal);
-}
-
 static void steps_reset(void *data _U_)
 {
     wmem_free_all(memory);
-    forget_conversations();
+    by_number = wmem_map_new_autoreset(memory, wmem_file_scope(), g_direct_hash, g_direct_equal);
     steps_first_peers = NULL;
     end_of_peers = &steps_first_peers;
     by_addresses = wmem_map_new(memory, wmem_str_hash, g_str_equal);
-    times = (capture_times){0, 0, false};
+    steps_pipe_failures = wmem_map_new(memory, g_direct_hash, g_direct_equal);
+    steps_times = (capture_times){0, 0, false};
     has_asker = false;
     latest_one_way = NULL;
-    encryption = NULL;
+    steps_encryption = NULL;
 }
 
 /* Wireshark's taps, and what sees their packets. */
@@ -748,16 +732,10 @@ void steps_watch(void)
     }
     memory = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
     steps_reset(NULL);
-    register_cleanup_routine(forget_conversations);
     for (unsigned i = 0; i < G_N_ELEMENTS(watched_taps); i++) {
         watched_tap *tap = &watched_taps[i];
         output_listen(tap->name, tap, tap->filter, steps_reset, steps_see_packet, NULL);
     }
-}
-
-capture_times steps_times(void)
-{
-    return times;
 }
 
 /* --- The judgement ----------------------------------------------------------------------------------------------- */
@@ -768,98 +746,82 @@ static const setup_failure *find_failure(const verdict_peers *peers)
 {
     const setup_failure *failure = &peers->failure, *waits = &peers->waits;
     const verdict_evidence *shown = &waits->shown;
-    bool is_further = shown->frames && (!failure->shown.frames || waits->step > failure->step);
+    bool is_further = shown->count > 0 && (failure->shown.count == 0 || waits->step > failure->step);
 
-    if (!is_further || times.was_set || waits->outcome >= FIRST_DOUBT) {
+    if (!is_further || steps_times.was_set || waits->outcome >= FIRST_DOUBT) {
         return failure;
     }
     bool is_silent = waits->step == STEP_CONNECT ? shown->count > 1
                                                  : waits->connection->by[BY_SERVER].packets > 0 &&
-                                                       times.last - shown->since.time >= STEPS_LONG_WAIT;
+                                                       steps_times.last - shown->since.time >= STEPS_LONG_WAIT;
     return is_silent ? waits : failure;
 }
 
-/* Returns true if a failed step is about performance counters: of the peers, or of one of the
- * client's servers that has no other uses, or because the capture has nothing else. Not: SYNs
- * where answers were not captured, and an error of a key distribution center before a logon. */
-static bool is_meant(const verdict_peers *peers, const setup_failure *failure)
-{
-    const verdict_peers *asker = peers->asker;
-
-    if ((failure->outcome == OUTCOME_SILENT && steps_is_one_way(latest_one_way)) ||
-        (failure->connection->port == PORT_KERBEROS && asker->asker_logged_on > asker->asker_refused)) {
-        return false;
-    }
-    return peers->is_ours || (!peers->has_other_uses && (asker->asker_asks || !has_asker));
-}
-
-void steps_add_failure(wmem_allocator_t *pool, const verdict_peers *peers, const setup_failure *failure, bool lasts,
-                       verdict_finding **findings)
+void steps_add_failure(verdict_monitor *monitor, const setup_failure *failure)
 {
     setup_step step = failure->step;
     bool is_status = failure->outcome >> 30 == 3;
-    const char *status = is_status ? wmem_strdup_printf(pool, "STATUS 0x%08x", failure->outcome) : "";
+    const char *status = is_status ? wmem_strdup_printf(monitor->pool, "STATUS 0x%08x", failure->outcome) : "";
     const outcome_row other = {.kind = OF_STEP, .party = PARTY_SERVER, .meaning = status};
     const outcome_row *found = find_outcome_row(failure->outcome), *row = found ? found : &other;
-    const char *fails = kind_fails[row->kind], *own = step_rows[step].fails, *account = failure->shown.which;
-    const char *does = fails && !*row->meaning ? step_rows[step].does : "";
-    bool is_of_row = fails || (step == STEP_PIPE && row->kind != OF_STEP);
+    const char *before = kind_fails[row->kind];
+    bool is_of_row = before || (step == STEP_PIPE && row->kind != OF_STEP), has_meaning = *row->meaning;
+    const char *fails = before                                             ? before
+                        : step == STEP_LOGON && row->party == PARTY_CLIENT ? "$C cannot log on to $S"
+                                                                           : step_rows[step].fails;
     verdict_evidence shown = failure->shown;
 
-    own = step == STEP_LOGON && row->party == PARTY_CLIENT ? "$C cannot log on to $S" : own;
     shown.more = row->name;
-    shown.which = step == STEP_CONNECT ? wmem_strdup_printf(pool, "%u", failure->connection->port) : account;
-    verdict_add_finding(pool, findings, is_of_row ? row->kind : step_rows[step].kind, row->party, &shown, lasts,
-                        peers->called, peers->client,
-                        wmem_strconcat(pool, fails ? fails : own, does, account ? " as $F" : "",
-                                       *row->meaning ? " (" : "", row->meaning, *row->meaning ? "): $T" : ": $T",
-                                       NULL));
+    if (step == STEP_CONNECT) {
+        shown.which = wmem_strdup_printf(monitor->pool, "%u", failure->connection->port);
+    }
+    monitor_add_finding(monitor, is_of_row ? row->kind : step_rows[step].kind, row->party, &shown, "%s%s%s%s%s%s: $T",
+                        fails, before && !has_meaning ? step_rows[step].does : "", failure->shown.which ? " as $F" : "",
+                        has_meaning ? " (" : "", row->meaning, has_meaning ? ")" : "");
 }
 
-void steps_find(wmem_allocator_t *pool, const verdict_peers *peers, verdict_finding **findings)
+void steps_find(verdict_monitor *monitor)
 {
+    const verdict_peers *peers = monitor->pair, *asker = peers->asker;
     const setup_failure *failure = find_failure(peers);
+    /* about performance counters: of the peers, or of one of the client's servers that has no other uses, or nothing else is in the capture */
+    bool is_meant = peers->is_ours || (!peers->has_other_uses && (asker->asker_asks || !has_asker));
+    bool is_unseen = failure->outcome == OUTCOME_SILENT && steps_is_one_way(latest_one_way); /* if it was answered */
     bool is_consequence = false;
 
-    if (failure->shown.frames == NULL || !is_meant(peers, failure)) {
+    if (failure->shown.count == 0 || !is_meant || is_unseen ||
+        (failure->connection->port == PORT_KERBEROS && asker->asker_logged_on > asker->asker_refused)) {
         return;
     }
-    for (const verdict_finding *cause = *findings; cause; cause = cause->next) {
+    for (const verdict_finding *cause = monitor->findings; cause; cause = cause->next) {
         is_consequence |= failure->step == STEP_CONNECT && cause->lasts &&
                           cause->since.time <= failure->shown.since.time &&
                           (cause->kind == VERDICT_BROKEN || cause->kind == VERDICT_UNANSWERED);
     }
     if (!is_consequence) {
-        steps_add_failure(pool, peers, failure, true, findings);
+        steps_add_failure(monitor, failure);
     }
 }
 
-void steps_find_unread(wmem_allocator_t *pool, const verdict_peers *peers, bool has_calls, verdict_finding **findings)
+void steps_find_unread(verdict_monitor *monitor)
 {
+    const verdict_peers *peers = monitor->pair;
     static const char *const texts[] = {
         [LACKS_ENDS] = "The capture cuts frames of $C and $S short: $T",
         [LACKS_ORDER] = "The capture has packets of $C and $S in the wrong order (merged files?): $T",
         [LACKS_BEGIN] = "The capture begins in the middle of a connection of $C to $S: $T"};
-    verdict_evidence shown = {.frames = NULL};
+    verdict_evidence shown = {.count = 0};
     const char *text = "The capture has one direction alone of what $C and $S say: $T";
 
     if (steps_is_one_way(peers->one_way)) {
-        evidence_add(pool, &shown, peers->one_way->begin);
+        evidence_add(monitor->pool, &shown, peers->one_way->begin);
     }
-    for (capture_lack lack = 0; lack <= LACKS_BEGIN && shown.frames == NULL && !has_calls; lack++) {
+    for (capture_lack lack = 0; lack <= LACKS_BEGIN && shown.count == 0 && !monitor->first; lack++) {
         shown = peers->lacks[lack];
         text = texts[lack];
     }
     shown.is_unread = true;
     if (peers->has_messages) {
-        verdict_add_finding(pool, findings, VERDICT_LOST, PARTY_CAPTURE, &shown, true, peers->called, peers->client,
-                            text);
+        monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &shown, "%s", text);
     }
-}
-
-const char *steps_why_nothing(void)
-{
-    return encryption ? encryption
-                      : "No call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: docs/symptoms.md, \"Wireshark shows "
-                        "none of it\"";
 }

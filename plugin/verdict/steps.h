@@ -52,12 +52,29 @@ typedef enum {
     NUM_LACKS
 } capture_lack;
 
+typedef enum {
+    EVENT_RESENT,      /* a retransmission */
+    EVENT_ZERO_WINDOW, /* its sender's buffer is full */
+    EVENT_LOST,        /* the capture lacks packets of the connection before this one */
+    EVENT_SLOW_CALL,   /* the response of a call that asks for no data */
+    NUM_EVENT_KINDS
+} event_kind;
+
+/* An event of TCP, by Wireshark's analysis of a packet. Times are seconds since 1970. */
+typedef struct {
+    const struct verdict_connection *connection;
+    bool is_by_client;
+    double since;   /* EVENT_LOST: time of the packet before; else `at` */
+    double at;      /* time of the packet */
+    double seconds; /* EVENT_RESENT: since the segment was sent first; EVENT_SLOW_CALL: since the request; else 0 */
+} connection_event;
+
 /* A client and a server, by their addresses. Connections fill it; monitors.c fills what is sampled. */
 typedef struct verdict_peers {
     struct verdict_peers *next;  /* in the order of the capture */
     struct verdict_peers *asker; /* first peers with this client, which have what is of all its servers */
     const char *client, *server;
-    const char *called;       /* name that the client gives the server, else its address */
+    const char *called;       /* name that the client gives the server, else its address; monitors.c sets it */
     setup_failure failure;    /* the furthest step that failed */
     setup_failure waits;      /* requests, or SYNs, of the furthest step that is not answered */
     uint32_t logged_on;       /* frame of the latest logon; 0: none */
@@ -69,28 +86,16 @@ typedef struct verdict_peers {
     uint32_t asker_refused;   /* frame of the latest error that a key distribution center sent it; 0: none */
     uint32_t sampled;         /* frame of the latest sample */
     uint32_t sampled_began;   /* frame in which the latest query, or key, with a sample began */
-    wmem_array_t *losses;     /* connection_event, EVENT_LOST of all connections, bounded */
+    wmem_array_t *events[NUM_EVENT_KINDS]; /* connection_event of all connections, bounded */
     verdict_evidence lacks[NUM_LACKS];
     const struct verdict_connection *one_way; /* latest that was one-way; ask steps_is_one_way() */
 } verdict_peers;
 
-typedef enum {
-    EVENT_RESENT,      /* a retransmission */
-    EVENT_ZERO_WINDOW, /* its sender's buffer is full */
-    EVENT_PIPE_FAILED, /* an SMB2 error in the place of a response */
-    EVENT_LOST,        /* the capture lacks packets of either peer before this one */
-    EVENT_SLOW_CALL,   /* the response of a call that asks for no data */
-} event_kind;
-
-/* An event lasts from `since` to its packet. */
+/* An SMB2 error in the place of a call's response. */
 typedef struct {
-    event_kind kind;
-    bool is_by_client;
     verdict_moment at;
-    double since;    /* EVENT_RESENT: first sent; EVENT_LOST: packet before; EVENT_SLOW_CALL: request; else `at` */
-    uint32_t about;  /* EVENT_PIPE_FAILED: frame of the request; 0: not captured */
-    uint32_t status; /* EVENT_PIPE_FAILED: NTSTATUS */
-} connection_event;
+    uint32_t status; /* NTSTATUS */
+} pipe_failure;
 
 enum { BY_SERVER, BY_CLIENT };
 
@@ -99,6 +104,7 @@ typedef struct {
     uint32_t packets; /* number, without SYNs */
     uint32_t heard;   /* sequence number that it acknowledged last */
     double heard_at;  /* time when `heard` changed last; 0: never */
+    uint32_t resent;  /* times that it resent since the other one's `heard` changed */
 } connection_way;
 
 /* A TCP connection. */
@@ -117,11 +123,13 @@ typedef struct verdict_connection {
     double first_call;       /* time of the first call on performance counters; 0: none yet */
     const char *logon;       /* account of the latest logon, NULL: not known */
     const char *account;     /* of its calls, with the client's name: of the latest pipe, else all of its sessions */
-    wmem_array_t *events;    /* connection_event, bounded */
     connection_way by[2];    /* by BY_SERVER, by BY_CLIENT */
 } verdict_connection;
 
 extern verdict_peers *steps_first_peers;
+extern wmem_map_t *steps_pipe_failures; /* frame of a request -> pipe_failure; NULL before steps_watch() */
+extern const char *steps_encryption;    /* sentence on the first packet that no key opens; NULL: there is none */
+extern capture_times steps_times;       /* until now; zeros before the first packet, or before steps_watch() */
 
 /* Notes a call on performance counters: a request passes STEP_BIND, a response STEP_CALL.
  * Returns its connection; of a call that does not go by TCP one of zeros. Changes: failures up to
@@ -131,20 +139,13 @@ const verdict_connection *steps_note_call(packet_info *pinfo, bool is_response);
 /* Adds an event of a call that asks for no data. Needs: steps_note_call() returned the connection. `seconds`: until its response, now. */
 void steps_note_slow_call(const verdict_connection *connection, verdict_moment now, double seconds);
 
-/* Stores a copy of the name that the client gives the server, in place of its address or the name before. */
-void steps_name_server(verdict_peers *peers, const char *name);
-
 /* Returns the account that logged on to the packet's pipe or port, else to the session around it; "" if no logon was captured. */
 const char *steps_find_account(packet_info *pinfo);
 
-/* Returns the first event from `begin` on (seconds since 1970); `*end`: behind the last one to read.
- * If there is none, both are equal. `events`: NULL: none. */
-const connection_event *steps_events(wmem_array_t *events, double begin, const connection_event **end);
-
-/* Returns the first event of a kind that lasts into the time from `begin` to `end` (seconds since
- * 1970); NULL: none. `about`: frame of its request, 0: any. */
-const connection_event *steps_find_event(wmem_array_t *events, event_kind kind, uint32_t about, double begin,
-                                         double end);
+/* Returns the first event of a kind in the time from `begin` to `end` (seconds since 1970), into which an EVENT_LOST lasts; NULL: none.
+ * `peers`: may be NULL. `connection`: NULL: any of the peers. `least`: seconds that it took. */
+const connection_event *steps_find_event(const verdict_peers *peers, const verdict_connection *connection,
+                                         event_kind kind, double begin, double end, double least);
 
 /* Returns true if packets of one peer alone were captured, SYNs aside, and acknowledge more and
  * more of the other. NULL: false. */
@@ -158,23 +159,3 @@ static inline bool steps_is_one_way(const verdict_connection *connection)
 
 /* Listens, from before the first packet; later calls do nothing. Wireshark resets all listeners together, so nothing points to old peers. */
 void steps_watch(void);
-
-/* Returns the times of the TCP packets until now; zeros before the first. Needs: steps_watch() before it. */
-capture_times steps_times(void);
-
-/* Adds a finding of a failure: "SRV01 refuses the logon of 192.0.2.10 as LAB\svc (no rights):
- * 10:02:29, frame 101". `lasts`: nothing shows that it ended. */
-void steps_add_failure(wmem_allocator_t *pool, const verdict_peers *peers, const setup_failure *failure, bool lasts,
-                       verdict_finding **findings);
-
-/* Adds a finding of the furthest step that failed, if it is about performance counters and no
- * finding in the list is its cause. */
-void steps_find(wmem_allocator_t *pool, const verdict_peers *peers, verdict_finding **findings);
-
-/* Adds a finding of why the peers' packets are not read, if the capture is why. `has_calls`:
- * some are, so only a missing direction counts. */
-void steps_find_unread(wmem_allocator_t *pool, const verdict_peers *peers, bool has_calls, verdict_finding **findings);
-
-/* Returns the line of a summary of a capture of which no call was read: encryption, or where to
- * look. */
-const char *steps_why_nothing(void);

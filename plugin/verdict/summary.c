@@ -14,8 +14,12 @@
 
 #include <math.h>
 
+#define NOTHING \
+    "No call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: docs/symptoms.md, \"Wireshark shows none of it\""
+
 typedef enum { HEALTHY, NOT_KNOWN, NOT_HEALTHY } health; /* the worst last */
 static const char *const health_words[] = {"true", "null", "false"};
+static const char *const parties[] = {"client", "server", "network", "capture", "unknown"};
 
 /* The listener of a -z. */
 typedef struct {
@@ -27,7 +31,7 @@ typedef struct {
 /* Returns NOT_HEALTHY for a finding that is neither a note nor is_unread. NOT_KNOWN: is_unread, sealed calls, or no samples. */
 static health find_health(const verdict_monitor *monitor)
 {
-    bool is_known = monitor->first && !monitor->first->is_sealed && monitor->stats.numbers[STAT_SAMPLES] > 0;
+    bool is_known = monitor->first && !monitor->first->is_sealed && monitor->numbers[STAT_SAMPLES] > 0;
 
     for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
         if (finding->kind < VERDICT_FIRST_NOTE && !finding->is_unread) {
@@ -41,7 +45,7 @@ static health find_health(const verdict_monitor *monitor)
 /* Returns true if more than half of all values have no result because the capture lacks their names and types. */
 static bool lacks_names(const verdict *v)
 {
-    return 2 * v->untyped > v->values;
+    return 2 * v->omitted.counts[OMITTED_UNTYPED] > v->values;
 }
 
 /* Returns the worst health of all monitors; at best NOT_KNOWN without one, if calls were not decoded, or most values have no result. */
@@ -74,19 +78,12 @@ static const char *explain_no_samples(const verdict_monitor *monitor)
 {
     bool is_sampled = monitor->pair && monitor->pair->sampled > 0;
 
-    return !is_sampled && monitor->stats.numbers[STAT_PROBES] > 0 ? "no samples, but size probes"
+    return !is_sampled && monitor->numbers[STAT_PROBES] > 0 ? "no samples, but size probes"
            : (monitor->facts >> FACT_TITLES & 1) && monitor->num_samples == 0 && !monitor->findings
                ? "no samples: it reads lists of names, and asks for no value"
            : is_sampled                          ? "other queries get the samples"
            : monitor->facts >> FACT_ANSWERED & 1 ? "no samples: no answer with data was captured"
                                                  : "no samples: no answer to its calls was captured";
-}
-
-/* Returns true if nothing is late or slow: the interval is known, no gap is long, no response slow, no packet marked. False if the clock was set. */
-static bool is_none_late(const verdict_monitor *monitor)
-{
-    return monitor->timing.is_even && !monitor->timing.is_any_long && !steps_times().was_set &&
-           !(monitor->facts >> FACT_MARKED & 1) && monitor->stats.numbers[STAT_LATE_ANSWERED] == 0;
 }
 
 /* Returns "10 samples every 1.004 s, none late", or "10 samples every 1.004 s, 2 late, 1 slow,
@@ -96,8 +93,10 @@ static bool is_none_late(const verdict_monitor *monitor)
 static const char *format_sampling(const verdict_monitor *monitor)
 {
     const timing_verdict *timing = &monitor->timing;
-    const double *stats = monitor->stats.numbers;
-    bool none_late = is_none_late(monitor);
+    const double *stats = monitor->numbers;
+    /* the interval is known, no gap is long, no response slow, no packet marked */
+    bool none_late = timing->is_even && !timing->is_any_long && !steps_times.was_set &&
+                     !(monitor->facts >> FACT_MARKED & 1) && stats[STAT_LATE_ANSWERED] == 0;
     wmem_strbuf_t *text = wmem_strbuf_new(monitor->pool, "");
 
     if (stats[STAT_SAMPLES] <= 0) {
@@ -114,9 +113,8 @@ static const char *format_sampling(const verdict_monitor *monitor)
     }
     if (timing->num_gaps > 0 && !none_late) {
         const timing_gap *longest = &monitor->gaps[timing->longest];
-        const monitor_call *behind = &monitor->samples[longest->request];
         wmem_strbuf_append_printf(text, "%s, frame %u", format_seconds(monitor, ", longest gap ", longest->seconds),
-                                  behind->frame > 0 ? behind->frame : behind->asked_frame);
+                                  monitor_call_shown_at(&monitor->samples[longest->request]).frame);
     }
     return wmem_strbuf_get_str(text);
 }
@@ -124,13 +122,12 @@ static const char *format_sampling(const verdict_monitor *monitor)
 const char *format_monitor_line(const verdict_monitor *monitor)
 {
     static const uint8_t needed_most[] = {0, 2, 3, 1}; /* parts in the order in which they get room */
-    const double *stats = monitor->stats.numbers;
-    const char *account = monitor->stats.texts[STAT_ACCOUNT];
+    const double *stats = monitor->numbers;
+    const char *account = monitor->texts[STAT_ACCOUNT];
     wmem_allocator_t *pool = monitor->pool;
 
     if (monitor->first == NULL) {
-        return wmem_strdup_printf(pool, "%s to %s", monitor->stats.texts[STAT_CLIENT],
-                                  monitor->stats.texts[STAT_SERVER]);
+        return wmem_strdup_printf(pool, "%s to %s", monitor->texts[STAT_CLIENT], monitor->texts[STAT_SERVER]);
     }
     const char *sealed = monitor->first->is_sealed ? "; sealed: refusals and errors are not visible" : "";
     bool is_timed = !monitor->first->is_sealed && !isnan(stats[STAT_RESPONSE]);
@@ -140,9 +137,9 @@ const char *format_monitor_line(const verdict_monitor *monitor)
                                                          format_seconds(monitor, " (slowest ", stats[STAT_SLOWEST]),
                                                          stats[STAT_SLOWEST_FRAME])
                                     : "",
-                           has_query ? wmem_strconcat(pool, ", ", monitor->stats.texts[STAT_HANDLE], NULL) : "",
+                           has_query ? wmem_strconcat(pool, ", ", monitor->texts[STAT_HANDLE], NULL) : "",
                            *account ? wmem_strconcat(pool, ", logon ", account, NULL) : ""};
-    const char *line = wmem_strdup_printf(pool, "%s to %s: %s", monitor->stats.texts[STAT_CLIENT], monitor->called,
+    const char *line = wmem_strdup_printf(pool, "%s to %s: %s", monitor->texts[STAT_CLIENT], monitor->called,
                                           format_sampling(monitor));
     sealed = g_utf8_strlen(line, -1) + g_utf8_strlen(sealed, -1) > VERDICT_LINE && *sealed
                  ? "; sealed: errors are not visible"
@@ -167,6 +164,14 @@ static void append_line(GString *text, const char *indent, const char *line)
     wmem_free(NULL, plain);
 }
 
+/* Returns "MEANING (REFERENCE)", or with the advice of the finding's kind if it has no meaning. */
+static const char *format_advice(wmem_allocator_t *pool, const verdict_finding *finding)
+{
+    const verdict_row *row = &verdict_rows[finding->kind];
+
+    return wmem_strdup_printf(pool, "%s (%s)", finding->meaning ? finding->meaning : row->advice, row->see);
+}
+
 /* Writes a finding: the sentence; below it the filter, what is affected, and what to do. */
 static void write_finding(GString *text, const verdict_monitor *monitor, const verdict_finding *finding)
 {
@@ -178,7 +183,7 @@ static void write_finding(GString *text, const verdict_monitor *monitor, const v
     }
     append_line(text, "    ",
                 wmem_strconcat(monitor->pool, finding->more ? finding->more : "", finding->more ? "; " : "",
-                               verdict_advice(monitor->pool, finding), NULL));
+                               format_advice(monitor->pool, finding), NULL));
 }
 
 /* Formats the notes of a summary: types that the capture lacks, always first; calls that were not
@@ -194,10 +199,10 @@ static GPtrArray *format_notes(const verdict *v)
         g_ptr_array_insert(notes, 0,
                            g_strdup_printf("Most values have no result (%" PRIu64 " of %" PRIu64
                                            "): the capture lacks the types of their counters",
-                                           v->untyped, v->values));
+                                           omitted.counts[OMITTED_UNTYPED], v->values));
     }
     if (v->monitors->len == 0 && !omitted.any_decoded && omitted.counts[OMITTED_UNDECODED] == 0) {
-        g_ptr_array_add(notes, g_strdup(steps_why_nothing()));
+        g_ptr_array_add(notes, g_strdup(steps_encryption ? steps_encryption : NOTHING));
     }
     return notes;
 }
@@ -224,7 +229,7 @@ static void write_summary_text(GString *text, const verdict *v)
         if (monitor->first) {
             append_line(text, "", format_monitor_line(monitor));
         }
-        samples += monitor->stats.numbers[STAT_SAMPLES];
+        samples += monitor->numbers[STAT_SAMPLES];
     }
     g_string_append(text, behind->str);
     for (unsigned i = 0; i < notes->len; i++) {
@@ -293,7 +298,7 @@ static void put_finding_moment(json_dumper *json, const verdict_monitor *monitor
 static void put_finding(json_dumper *json, const verdict_monitor *monitor, const verdict_finding *finding)
 {
     json_dumper_begin_object(json);
-    verdict_put_text(json, "party", verdict_parties[finding->party]);
+    verdict_put_text(json, "party", parties[finding->party]);
     verdict_put_text(json, "kind", verdict_rows[finding->kind].name);
     put_word(json, "note", finding->kind >= VERDICT_FIRST_NOTE ? "true" : "false");
     put_finding_moment(json, monitor, "since", finding->since);
@@ -306,7 +311,7 @@ static void put_finding(json_dumper *json, const verdict_monitor *monitor, const
     verdict_put_text(json, "filter", verdict_filter(monitor->pool, finding));
     verdict_put_text(json, "text",
                      wmem_strconcat(monitor->pool, finding->text, finding->more ? "; " : NULL, finding->more, NULL));
-    verdict_put_text(json, "advice", verdict_advice(monitor->pool, finding));
+    verdict_put_text(json, "advice", format_advice(monitor->pool, finding));
     json_dumper_end_object(json);
 }
 
@@ -323,9 +328,9 @@ static void put_monitor(json_dumper *json, const verdict_monitor *monitor)
     verdict_put_number(json, "queries", monitor->number > 0 ? MAX(monitor->num_queries, 1) : 0);
     for (unsigned i = 0; i < NUM_STATS; i++) {
         if (stat_columns[i].format) {
-            verdict_put_number(json, stat_names[i], monitor->stats.numbers[i]);
-        } else if (monitor->stats.texts[i]) {
-            verdict_put_text(json, stat_names[i], monitor->stats.texts[i]);
+            verdict_put_number(json, stat_names[i], monitor->numbers[i]);
+        } else if (monitor->texts[i]) {
+            verdict_put_text(json, stat_names[i], monitor->texts[i]);
         }
     }
     verdict_begin_list(json, "findings");
@@ -347,14 +352,6 @@ void verdict_put_json(json_dumper *json, const verdict *v)
     }
     json_dumper_end_array(json);
     json_dumper_end_object(json);
-}
-
-static void write_summary_json(GString *text, const verdict *v)
-{
-    json_dumper json = {.output_string = text, .flags = JSON_DUMPER_FLAGS_PRETTY_PRINT};
-
-    verdict_put_json(&json, v);
-    json_dumper_finish(&json);
 }
 
 void verdict_put_titles(json_dumper *json)
@@ -396,9 +393,15 @@ static void summary_draw(void *data)
 {
     summary *s = data;
     GString *text = g_string_new(NULL);
+    json_dumper json = {.output_string = text, .flags = JSON_DUMPER_FLAGS_PRETTY_PRINT};
 
     verdict_judge_for_display(s->verdict);
-    (s->is_json ? write_summary_json : write_summary_text)(text, s->verdict);
+    if (s->is_json) {
+        verdict_put_json(&json, s->verdict);
+        json_dumper_finish(&json);
+    } else {
+        write_summary_text(text, s->verdict);
+    }
     output_whole(&s->task.file, text);
 }
 
@@ -418,8 +421,8 @@ static void add_finding_row(stat_table *t, const verdict_monitor *monitor, const
         {.number = finding ? finding->count : NAN},
         {.number = finding ? finding->frames[0] : NAN},
         {.text = finding ? verdict_filter(monitor->pool, finding) : NULL},
-        {.text = monitor->stats.texts[STAT_CLIENT]},
-        {.text = monitor->stats.texts[STAT_SERVER]},
+        {.text = monitor->texts[STAT_CLIENT]},
+        {.text = monitor->texts[STAT_SERVER]},
         {.text = finding ? finding->more : NULL},
     };
 
@@ -445,27 +448,21 @@ static void fill_findings(stat_table *t)
     }
 }
 
-/* Adds a monitor's row to `-z pcq,queries`, rounded to microseconds: times are differences of seconds since 1970, and no more exact. */
-static void add_query_row(stat_table *t, const verdict_monitor *monitor)
-{
-    table_cell cells[NUM_QUERY_COLUMNS];
-
-    for (unsigned i = 0; i < NUM_QUERY_COLUMNS; i++) {
-        cells[i] = (table_cell){monitor->stats.texts[i], round(monitor->stats.numbers[i] * 1e6) / 1e6};
-    }
-    stat_table_add_row(t, cells, G_N_ELEMENTS(cells));
-}
-
-/* Adds a row for each monitor that has samples, and a handle that the server knows. */
+/* Fills `-z pcq,queries`: a row for each monitor that has samples, and a handle that the server knows. Numbers are rounded to microseconds: times
+ * are differences of seconds since 1970, and no more exact. */
 static void fill_queries(stat_table *t)
 {
     verdict *v = ((summary *)t->data)->verdict;
+    table_cell cells[NUM_QUERY_COLUMNS];
 
     verdict_judge(v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
-        if (monitor->number > 0 && monitor->stats.numbers[STAT_SAMPLES] > 0) {
-            add_query_row(t, monitor);
+        for (unsigned c = 0; c < NUM_QUERY_COLUMNS; c++) {
+            cells[c] = (table_cell){monitor->texts[c], round(monitor->numbers[c] * 1e6) / 1e6};
+        }
+        if (monitor->number > 0 && monitor->numbers[STAT_SAMPLES] > 0) {
+            stat_table_add_row(t, cells, NUM_QUERY_COLUMNS);
         }
     }
 }
