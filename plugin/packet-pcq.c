@@ -444,7 +444,7 @@ static void show_query(pcq_pdu *p, proto_tree *tree)
     if (epoch->accepted + epoch->refused > MAX_LISTED_COUNTERS) {
         proto_item_append_text(item, ", the first %u", MAX_LISTED_COUNTERS);
     }
-    while (listed++ < MAX_LISTED_COUNTERS && (counter = query_next_counter(epoch, &next)) != NULL) {
+    while (listed++ < MAX_LISTED_COUNTERS && (counter = query_next_counter(epoch, &next, QUERY_MOST_PLACES)) != NULL) {
         uint32_t status = counter->identifier.status;
         const char *text = format_counter_path(p, &counter->identifier, /* is_short */ false);
         if (status != 0) {

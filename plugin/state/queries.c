@@ -80,9 +80,9 @@ uint32_t query_first_odd_index(const perf_identifier *identifiers, uint32_t coun
 /* --- Counters ---------------------------------------------------------------------------------------------------- */
 
 /* Skips counters that ended; those of later epochs stand behind. */
-const query_counter *query_next_counter(const query_epoch *epoch, unsigned *next)
+const query_counter *query_next_counter(const query_epoch *epoch, unsigned *next, unsigned most)
 {
-    while (epoch && *next < wmem_array_get_count(epoch->counters)) {
+    while (epoch && *next < MIN(wmem_array_get_count(epoch->counters), most)) {
         const query_counter *counter = *(query_counter **)wmem_array_index(epoch->counters, (*next)++);
         if (counter->from > epoch->number) {
             return NULL;
@@ -142,7 +142,7 @@ static void end_counter(struct state_query *query, const perf_identifier *identi
         const query_counter *one;
         unsigned next = 0;
         epoch->counters = new_counters();
-        while ((one = query_next_counter(&all, &next)) != NULL) {
+        while ((one = query_next_counter(&all, &next, UINT_MAX)) != NULL) {
             wmem_array_append_one(epoch->counters, one);
         }
     }
@@ -396,7 +396,7 @@ const perf_identifier *query_index_identifier(const query_index *blocks, uint32_
 }
 
 /* Returns the epoch's blocks, in `pool`, where no index was sent: counters in the order in which they were added. NULL: they are of several sets,
- * which servers put in an order of their own. */
+ * which servers put in an order of their own, or too far apart among refused ones. */
 static const query_index *make_order(wmem_allocator_t *pool, const query_epoch *epoch)
 {
     query_index *order = new_index(pool, epoch->accepted);
@@ -404,7 +404,7 @@ static const query_index *make_order(wmem_allocator_t *pool, const query_epoch *
     unsigned next = 0;
     uint32_t i = 0;
 
-    while ((counter = query_next_counter(epoch, &next)) != NULL) {
+    while ((counter = query_next_counter(epoch, &next, QUERY_MOST_PLACES + 2 * epoch->accepted)) != NULL) {
         if (counter->identifier.status != 0) {
             continue;
         }
@@ -413,7 +413,7 @@ static const query_index *make_order(wmem_allocator_t *pool, const query_epoch *
             return NULL;
         }
     }
-    return order;
+    return i == epoch->accepted ? order : NULL;
 }
 
 const query_index *query_snapshot_index(wmem_allocator_t *pool, const query_snapshot *snapshot, bool *is_assumed)

@@ -87,8 +87,11 @@ void query_apply_info(state_handle *handle, const perf_identifier *identifiers, 
  * known. */
 query_snapshot query_check_block_count(state_handle *handle, const query_moment *asked, uint32_t blocks, bool is_sound);
 
-/* Returns the epoch's next counter, refused ones too; NULL: none, or no epoch. `next`: 0 at first. Changes: `next`. */
-const query_counter *query_next_counter(const query_epoch *epoch, unsigned *next);
+/* Places of a query's counters that are looked at for each of its packets: refused and removed counters can be far more than the others. */
+#define QUERY_MOST_PLACES 10000
+
+/* Returns the epoch's next counter, refused ones too; NULL: none before place `most`, or no epoch. `next`: a place, 0 at first. Changes: `next`. */
+const query_counter *query_next_counter(const query_epoch *epoch, unsigned *next, unsigned most);
 
 /* Returns the identifier of each block, as sent or assumed, in `pool` or for longer; NULL: none is known. `is_assumed`: set, unless NULL is
  * returned. */

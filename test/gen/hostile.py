@@ -443,6 +443,9 @@ SLOW = {
         [rows_of(['new %d' % n], n, n)] for n in range(size // 650)], info=[identifier(0, index=0)]),
     # many counters, then many calls that carry the handle
     'large-query-small-calls': lambda p, size: asked(p, identifiers(size // 160), [[]] * (size // 800)),
+    # refused counters, all but one, whose values come again and again
+    'refused-but-one': lambda p, size: (p.open(), p.change(identifiers(size // 200), answer=b''.join(
+        [x[:16] + b'\5' + x[17:] for x in identifiers(size // 200)][1:] + identifiers(1))), [p.data(*single()) for _ in range(size // 500)]),
     'names-that-collide': lambda p, size: counters_query(p, 1, twice(lambda n: [counterset(1, same_sums(size // 200), n)])),
     # a large sample, and small ones of the same handle behind it
     'large-then-small': lambda p, size: counters_query(p, 1, [[rows_of(numbered(size // 64))], *(

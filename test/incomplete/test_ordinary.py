@@ -113,12 +113,7 @@ def other_ports(scenario, server):
 
 
 def aliases(scenario, server):
-    for n, name in enumerate(('SRV01', 'files.example.com', 'FILES', server.address)):
-        poll(scenario, [server.monitor(50001 + n, name, learns=n == 0)], 10)
-
-
-def address_then_name(scenario, server):
-    for n, name in enumerate((server.address, 'SRV01')):
+    for n, name in enumerate((server.address, 'SRV01', 'files.example.com', 'FILES')):
         poll(scenario, [server.monitor(50001 + n, name, learns=n == 0)], 10)
 
 
@@ -152,7 +147,7 @@ KINDS = {
     'three clients': losses(0, clients=3), 'three clients, 3 of 100 lost': losses(3, clients=3),
     'restarts of the client': restarts_of_the_client, 'restarts of the server': restarts_of_the_server,
     'behind one address': behind_one_address, 'other ports': other_ports, 'aliases': aliases,
-    'address then name': address_then_name, 'lists of others are lost': others_lists(True), 'lists of others are cut': others_lists(False),
+    'lists of others are lost': others_lists(True), 'lists of others are cut': others_lists(False),
     'calls of others are lost': others_calls_lost,
 }
 # Rows of 1,000 that are assumed, of the kinds where any are; a number here can only fall.
