@@ -28,7 +28,7 @@ static int ett_hkpd = -1;
 typedef enum { QUESTION_OTHER, QUESTION_INDEXES, QUESTION_OBJECTS, QUESTION_NAMES, QUESTION_HELP } question_kind;
 
 typedef struct {
-    const char *name; /* as it was sent; NULL: it was not read */
+    const char *name; /* as it was sent, TEXT_NAME_MAX characters at most; NULL: it was not read */
     const char *text; /* the name without spaces at its ends, in small letters; NULL as well */
     question_kind kind;
     uint32_t language; /* of titles, an LCID; 0: the name says none */
@@ -120,7 +120,8 @@ static hkpd_question parse_value_name(wmem_allocator_t *pool, const char *name)
     } words[] = {{"global", QUESTION_OBJECTS}, {"costly", QUESTION_OBJECTS}, {"metadata", QUESTION_OBJECTS},
                  {"counter", QUESTION_NAMES},  {"help", QUESTION_HELP},      {"explain", QUESTION_HELP}};
     char *text = g_strstrip(g_ascii_strdown(name, -1));
-    hkpd_question question = {.name = wmem_strdup(pool, name), .text = wmem_strdup(pool, text)};
+    hkpd_question question = {.name = wmem_strdup(pool, text_cut(pool, name, TEXT_NAME_MAX)),
+                              .text = wmem_strdup(pool, text)};
     const char *indexes = question.text, *language = strchr(indexes, ' ');
     uint32_t title;
 
@@ -316,6 +317,9 @@ static void close_key_response(hkpd_pdu *p)
 
 /* --- Requests of QueryValue and EnumValue ------------------------------------------------------------------------- */
 
+/* More objects find no room in the Info column, and each response to the question lists them. */
+#define MAX_INFO_OBJECTS 300
+
 /* Shows the handle and the name of the value that the call asks for; in the Info column the names of objects in place of their indexes. */
 static void show_question(hkpd_pdu *p)
 {
@@ -330,7 +334,8 @@ static void show_question(hkpd_pdu *p)
     }
     tree_add_generated_string(p->node, hf_value_name, p->pdu.tvb, question->name);
     proto_item_append_text(p->node, ", %s", text_short(p->pdu.pool, question->name));
-    while (question->kind == QUESTION_INDEXES && read_title_index(&indexes, &title)) {
+    for (unsigned i = 0;
+         i < MAX_INFO_OBJECTS && question->kind == QUESTION_INDEXES && read_title_index(&indexes, &title); i++) {
         info_add_subject(&p->pdu, "%s", metadata_label(p->pdu.pool, p->pdu.server, metadata_title_key(title)));
     }
     if (question->kind != QUESTION_INDEXES) {

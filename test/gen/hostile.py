@@ -454,6 +454,8 @@ SLOW = {
     # queries of one connection, each with a packet that is sent again
     'queries-and-events': lambda p, size: [(p.open(handle=bytes(4) + struct.pack('<4I', i, 1, 2, 3)), p.capture.add(p.capture.frames[-1][1]))
                                            for i in range(size // 600)],
+    'hkpd-long-question-many-answers': lambda h, size: [h.sample(table('a'), name='7 ' * (size // 8))] + [h.rpc.transport.to_client(
+        h.rpc.response_pdus(bytes(winreg_answer(b'', kind=3, room=ROOM)), h.rpc.call_id - 1)) for _ in range(size // 300)],
     'hkpd-many-objects-then-one': lambda h, size: [h.sample(*[table('a', index=2 * i) for i in range(size // 400)])] + [
         h.sample(table('a', index=2), name='2') for _ in range(size // 1200)],
     'hkpd-ever-new-instances': lambda h, size: [h.sample(table(['new %d' % n], 1, n)) for n in range(size // 800)],
