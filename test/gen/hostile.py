@@ -482,7 +482,7 @@ TWICE = {
     # children whose parents stand at the far end of another object
     'hkpd-parents-in-turn': lambda n, size: [parents(size // 280, n, lambda i: size // 280 - 1 - i, 232, 't%.0s'),
                                              table(numbered(size // 280, 'p%d'))],
-    'hkpd-children-of-a-long-name': lambda n, size: [parents(size // 160, n, lambda i: 0, 232, 't%.0s'), table([long_name(size // 3)], 1, n)],
+    'hkpd-children-of-a-long-name': lambda n, size: [parents(size // 240, n, lambda i: 0, 232, 't%.0s'), table([long_name(size)], 1, n)],
     # every instance is the child of the next, in its own object
     'hkpd-parents-of-themselves': lambda n, size: [parents(size // 160, n, lambda i: (i + 1) % (size // 160))],
 }
