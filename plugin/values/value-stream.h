@@ -166,7 +166,8 @@ bool value_stream_next_group(value_stream *stream);
 /* Reads the next value of the group. Returns NULL at its end. */
 const counter_value *value_stream_next_in_group(value_stream *stream);
 
-/* Goes in front of a group's first value; `at` stands for its counter if it lacks values. Changes: labels, columns and the group before are those of no group. */
+/* Goes in front of a group's first value; `at` stands for its counter if it lacks values. Changes: labels, columns and the group before are
+ * those of no group. */
 void value_stream_enter(value_stream *stream, perf_group *group);
 
 /* Goes to a row of the group, without its values: for its instance. */
