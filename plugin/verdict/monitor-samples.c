@@ -125,9 +125,10 @@ static void settle_sealed(const verdict_monitor *monitor)
     }
 }
 
-/* Fills `samples` with copies of requests for counter data; of a key only those of the monitor's question. A response without data and its query's
- * next request, within PROBE_S, are one: `asked` is the former's, `sent` the latter's. Returns the samples as timing_judge() takes them. Those of
- * several sealed queries that are open at once get turns: nothing tells whose each is. */
+/* Fills the monitor's `samples` with copies of its calls for counter data, of a key only those of the monitor's question. A response without data and
+ * its query's next request within PROBE_S become one copy: `asked` of the first call, all else of the second. Times of a request that was not
+ * captured are the response's. Needs: `calls`. Returns them as timing_judge() takes them, in the monitor's pool. Changes: `number` of a copy counts
+ * those of its query from 0; by it samples of n sealed queries that are open at once get turns from 0 to n - 1: nothing tells whose each is. */
 static timing_request *take_samples(verdict_monitor *monitor)
 {
     wmem_map_t *newest = wmem_map_new(monitor->pool, g_direct_hash, g_direct_equal); /* query -> its newest sample */

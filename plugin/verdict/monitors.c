@@ -60,7 +60,8 @@ static void learn_server_name(const verdict *v, verdict_query *query, const call
     }
 }
 
-/* Returns the call's query, created with its first call. */
+/* Returns a call's query, or, of calls that have none, what stands for it: one for each client, server and account. Changes: the first call creates
+ * it. Needs: the caller sets `connection` and `pair`. */
 static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const call_tap_data *tapped)
 {
     const char *key = format_query_key(pinfo, tapped), *place = tapped->handle ? tapped->handle->place : NULL;

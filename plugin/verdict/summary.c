@@ -285,6 +285,7 @@ static void put_word(json_dumper *json, const char *name, const char *word)
     json_dumper_value_anyf(json, "%s", word);
 }
 
+/* Writes a moment as the member `name`: {"time": UTC as text, "frame": number}. */
 static void put_finding_moment(json_dumper *json, const verdict_monitor *monitor, const char *name, verdict_moment at)
 {
     json_dumper_set_member_name(json, name);
