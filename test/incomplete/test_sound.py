@@ -121,6 +121,15 @@ def test_what_the_damaged_answer_before_had_is_nothing_new(tshark, tmp_path, at,
     assert told(read(tshark, scenario, tmp_path, two_pass=two_pass)[answers(scenario)[-1][0]])[0][1:] == (None, why)
 
 
+def test_a_value_of_a_malformed_block_has_no_result(tshark, tmp_path):
+    """Two instances of which three are said to be there"""
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 22))
+    scenario, c = begin(Server([s]), s, alters=said(2, 68, 2, 3))
+    run(c, [ask(s, 1, '*')])
+    frame, = (f for n, f in read(tshark, scenario, tmp_path).items() if f.values and n not in dict(answers(scenario)))
+    assert [cooked(v)[0] for v in frame.values] == [None] * 2
+
+
 # What the blocks of an answer ask for, by their types; whose each is said to be: a counter, "?" where that is assumed
 ASSIGNED = {
     'an-instance-for-a-pattern': ([(0, 'a*')], [1], '0'),

@@ -43,21 +43,6 @@ def test_a_dropped_sample_is_no_first_one(tshark, tmp_path):
     assert [r[0] for r in rows] == ['1', '1', '17']
 
 
-def test_a_query_and_a_key_with_one_handle(tshark, tmp_path):
-    scenario, talk = begin_talk(client_port=50009, titles=False)
-    s = single('One', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7))
-    c = tcp_line(scenario, Server([s], handles=[talk.handle])).client()
-    learn(c, s)
-    h = c.open()
-    assert bytes(h) == bytes(talk.handle)
-    c.validate(h, [ask(s, 1)])
-    c.data(h, 9999)
-    talk.sample()
-    c.data(h, 9999)
-    rows = tshark.fields(scenario.write(tmp_path / 'x.pcap'), ['hkpd.handle', 'pcq.query.number', 'hkpd.handle.number'], '-Y', 'hkpd.data_block')
-    assert len(rows) == 1 and rows[0][0] and rows[0][1] == '' and rows[0][2] == '1', rows
-
-
 def test_the_english_of_britain(tshark, tmp_path, monkeypatch):
     monkeypatch.setattr(server, 'LANGUAGES', (model.ENGLISH, model.GERMAN, 0x809))
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Colours', [1]))
@@ -65,8 +50,8 @@ def test_the_english_of_britain(tshark, tmp_path, monkeypatch):
     s.counters[0].names[0x809] = 'Colours'
     s.counters[0].names[model.GERMAN] = 'Farben'
     scenario, c = begin(Server([s]))
-    learn(c, s, codes=(1, 3, 5), lcid=0x809)
     learn(c, s, codes=(1, 3, 5), lcid=model.GERMAN)
+    learn(c, s, codes=(1, 3, 5), lcid=0x809)
     run(c, [ask(s, 1, 'a')], 1)
     frames = read(tshark, scenario, tmp_path)
     assert list(by_path(frames[answers(scenario)[0][0]])) == ['\\\\SRV01\\Set(a)\\Colours']

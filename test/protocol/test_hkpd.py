@@ -303,16 +303,18 @@ def test_each_question_has_its_own_sample_before(tshark, tmp_path, two_pass):
 
 
 def test_a_counter_of_another_type_is_another_counter(tshark, tmp_path):
-    """The provider was replaced: the index is the same, what is behind it is not."""
+    """The provider was replaced: the index is the same, what is behind it is not. Then it has one more."""
     scenario, talk = begin_talk(titles=False)
     numbers = []
-    for kind in ('PERF_COUNTER_BULK_COUNT', 'PERF_100NSEC_TIMER', 'PERF_100NSEC_TIMER'):
-        talk.objects = [Object(2, 'System', [Counter(10, 'Things', TYPES[kind], lambda at, k: 1000 * at.number)])]
+    for kinds in ['BULK_COUNT'], ['100NS_QUEUELEN_TYPE'], ['100NS_QUEUELEN_TYPE'], ['100NS_QUEUELEN_TYPE', 'BULK_COUNT']:
+        talk.objects = [Object(2, 'System', [Counter(10 + 2 * i, 'Things', TYPES['PERF_COUNTER_' + x], lambda at, k: 1000 * at.number)
+                                             for i, x in enumerate(kinds)])]
         numbers.append(talk.sample()[1])
     frames = read(tshark, scenario, tmp_path)
-    assert [len(frames[n].all('pcq.cooked')) for n in numbers] == [0, 0, 1]
-    why, = frames[numbers[1]].all('pcq.cooked.none')
-    assert 'cannot be compared with the sample before' in why.label, why.label
+    assert [len(frames[n].all('pcq.cooked')) for n in numbers] == [0, 0, 1, 1]
+    for number, reason in (numbers[1], 'cannot be compared with the sample before'), (numbers[3], 'counter is new'):
+        why, = frames[number].all('pcq.cooked.none')
+        assert reason in why.label, why.label
 
 
 def test_an_object_that_loses_its_instances(tshark, tmp_path):
