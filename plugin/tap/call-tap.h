@@ -79,7 +79,7 @@ bool call_tap_is_usual_failure(const call_tap_data *tapped);
 /* Returns true for a response with counter data of a known query or handle. One that came twice has no sample. */
 static inline bool call_tap_has_sample(const call_tap_data *tapped)
 {
-    return tapped->answer && tapped->answer->sample && tapped->answer->handle;
+    return tapped->answer && !tapped->is_repeated && tapped->answer->sample && tapped->answer->handle;
 }
 
 /* Returns a path that is unique among servers: "PATH (192.0.2.20)" in `pool` if another server was called by the same name before, else `path`

@@ -53,3 +53,12 @@ def test_an_answer_that_was_captured_twice_is_one_sample(tshark, tmp_path, make,
     path = Path(make().write(tmp_path / 'scenario.pcap'))
     once, both = rows(tshark, path, *passes), rows(tshark, twice(path, again), *passes)
     assert sorted(both) == sorted(once * (1 if again is bytes else 2)) and len(once) > 8
+
+
+def test_what_tcp_did_not_recognize_is_one_sample(tshark, tmp_path):
+    """Without its analysis both responses are read: tables and exports have the first alone."""
+    path = Path(conversation().write(tmp_path / 'scenario.pcap'))
+    asked = ['-q', '-z', 'pcq,counters', '-z', 'pcq,queries', '-z', 'pcq,csv,-', '-o', 'tcp.analyze_sequence_numbers:FALSE']
+    once, both = (tshark.run('-r', x, *asked)[0].splitlines() for x in (path, twice(path, bytes)))
+    levels = [[line for line in x if r'(a)\Level |' in line or line.endswith('.000000"," "')] for x in (once, both)]
+    assert levels[0] == levels[1] and len(levels[0]) == 5
