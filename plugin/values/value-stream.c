@@ -538,8 +538,8 @@ static bool is_ascii_text(const uint8_t *bytes, uint32_t size, uint32_t most)
     return size > most && printable == size;
 }
 
-/* Samba sends ASCII where the type says UTF-16. Few printable bytes may be a word or two of UTF-16 if a terminator follows, or a character of it
- * if their number is even. */
+/* Samba's PERF_DATA_BLOCK has ASCII where the type says UTF-16. Few printable bytes may be a word or two of UTF-16 if a terminator follows, or a
+ * character of it if their number is even. */
 const char *value_stream_text(value_stream *stream, uint32_t most)
 {
     const counter_value *at = &stream->at;
@@ -551,7 +551,9 @@ const char *value_stream_text(value_stream *stream, uint32_t most)
     uint32_t code_page = TEXT_CODE_PAGE_UTF16;
     uint32_t type = perf_table_column(stream->now.table, stream->group, at->column)->type; /* 0 in PerflibV2 */
 
-    if ((type & PERF_TEXT_IN_CODE_PAGE) || is_ascii_text(text, narrow_size, ambiguous)) {
+    bool is_samba = stream->response.ops->is_block && is_ascii_text(text, narrow_size, ambiguous);
+
+    if ((type & PERF_TEXT_IN_CODE_PAGE) || is_samba) {
         text_size = narrow_size;
         code_page = perf_is_utf16(stream->group->code_page) ? TEXT_CODE_PAGE_ASCII : stream->group->code_page;
     }

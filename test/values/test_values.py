@@ -132,7 +132,7 @@ def test_types_without_a_value(told):
     rows += [counter(50, 0x7BCDE900, 'unknown', [0, 1]), counter(51, 'PERF_COUNTER_RAWCOUNT', 'short', [b'\1\2\3'] * 2),
              counter(52, 'PERF_COUNTER_BULK_COUNT', 'long', [b'\1' * 12] * 2),
              counter(53, 'PERF_COUNTER_RAWCOUNT', 'nothing', [b''] * 2),
-             counter(54, 'PERF_COUNTER_TEXT', 'text', ['some', 'text']),
+             counter(54, 'PERF_COUNTER_TEXT', 'text', ['some', '\u4142\u4344\u4546']),
              counter(55, 0x40030503, 'the other large raw base', [0, 1], width=8)]
     s = single('Nothing', *rows)
     scenario, frames = told(Server([s]), lambda c: (learn(c, s), run(c, [ask(s)])))
@@ -140,6 +140,7 @@ def test_types_without_a_value(told):
     for kind, why in {**kinds, 'unknown': UNKNOWN_TYPE, 'short': SIZE, 'long': SIZE, 'nothing': SIZE}.items():
         assert values[kind] == (None, why), kind
     assert values['text'] == (None, None), 'neither field for text'
+    assert frames[answers(scenario)[1][0]].show_of('pcq.value.text') == ['\u4142\u4344\u4546'], 'its bytes are letters of ASCII, too'
     assert values['the other large raw base'] == (None, BASE_TYPE)
 
 
