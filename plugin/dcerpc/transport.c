@@ -74,9 +74,9 @@ static const lock kerberos = {
                            "it is of another service, version or encryption type, the logon (AP-REQ) is not in the "
                            "capture, or Wireshark could not take the packet apart (_ws.malformed)")};
 
-/* Returns what sealed the stub of the request or response whose header is at `at`, by its security trailer; NULL: it is not sealed, cut, no last
- * fragment, or sealed by something else. SPNEGO chose one of the two: RFC 4121's
- * and RFC 1964's tokens are Kerberos', and NTLM's signature begins with its version ([MS-NLMP] 2.2.2.9). */
+/* Returns what sealed the stub of this header's request or response, by its security trailer; NULL: it is not sealed, cut, no last fragment, or
+ * sealed by something else. SPNEGO chose one of the two: RFC 4121's and RFC 1964's tokens are Kerberos', and NTLM's signature begins with its
+ * version ([MS-NLMP] 2.2.2.9). */
 static const lock *find_lock(const rpc_header *header)
 {
     tvbuff_t *tvb = header->tvb;
