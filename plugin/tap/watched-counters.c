@@ -23,7 +23,6 @@ typedef struct {
 static table_row *table; /* as the preference has it now; Wireshark fills it */
 static unsigned table_size;
 
-int watch_hf_sum = -1;
 static int proto_watch;
 static watched_counter *rows; /* of the table, the first; NULL: none */
 
@@ -200,11 +199,6 @@ bool watch_is_wanted(proto_tree *tree)
     return false;
 }
 
-bool watch_has_rows(void)
-{
-    return rows != NULL;
-}
-
 /* --- Paths that a statistic is asked for --------------------------------------------------------------------------- */
 
 char **watch_take_paths(const char **filter, char **error)
@@ -242,9 +236,6 @@ static void add_value(watched_values *to, value_stream *stream)
     if (result.none != PERF_NO_RESULT_OK) {
         return;
     }
-    const char *unit = stream->at.counter->type->unit;
-    to->has_units |= to->unit && strcmp(unit, to->unit) != 0;
-    to->unit = unit;
     if (to->least == NULL || result.value < to->lowest) {
         to->lowest = result.value;
         to->least = text;
@@ -261,21 +252,22 @@ static const char *format_values(wmem_allocator_t *pool, const watched_values *f
     if (from->count == 1) {
         return wmem_strconcat(pool, from->first, from->note, NULL);
     }
-    if (from->least == NULL || from->has_units) {
+    if (from->least == NULL) {
         return wmem_strdup_printf(pool, "%s%s, first of %u values", from->first, from->note, from->count);
     }
     return wmem_strdup_printf(pool, "%s to %s%s, %u values", from->least, from->most, from->note, from->count);
 }
 
-const char **watch_sum_up(value_stream *stream, unsigned most_values, const char *between, unsigned *covered)
+const char *watch_format(wmem_allocator_t *pool, const counter_response *response, unsigned *covered)
 {
-    wmem_array_t *texts = wmem_array_new(stream->pool, sizeof(char *));
+    wmem_strbuf_t *text = wmem_strbuf_new(pool, "");
+    value_stream *stream = rows ? value_stream_begin(pool, response) : NULL;
 
     for (watched_counter *row = rows; row; row = row->next) {
         row->values = (watched_values){0};
     }
     *covered = 0;
-    for (unsigned i = 0; i < most_values && value_stream_next(stream); i++) {
+    while (stream && value_stream_next(stream)) {
         watched_counter *row = watch_rows_of(value_stream_path(stream));
         *covered += row != NULL;
         for (; row; row = row->next_match) {
@@ -284,22 +276,15 @@ const char **watch_sum_up(value_stream *stream, unsigned most_values, const char
     }
     for (const watched_counter *row = rows; row; row = row->next) {
         if (row->values.count > 0) {
-            const char *words = format_values(stream->pool, &row->values);
-            const char *text = wmem_strconcat(stream->pool, row->name, between, words, NULL);
-            wmem_array_append_one(texts, text);
+            wmem_strbuf_append_printf(text, "%s%s %s", wmem_strbuf_get_len(text) > 0 ? ", " : "", row->name,
+                                      format_values(pool, &row->values));
         }
     }
-    wmem_array_set_null_terminator(texts);
-    return wmem_array_get_raw(texts);
+    return *covered > 0 ? wmem_strbuf_get_str(text) : NULL;
 }
 
 void watch_register(int proto, module_t *module)
 {
-    static hf_register_info hf[] = {
-        {&watch_hf_sum,
-         {"Watched", "pcq.watched", FT_STRING, BASE_NONE, NULL, 0, "All that a watched counter has in the answer",
-          HFILL}},
-    };
     static uat_field_t columns_shown[] = {
         UAT_FLD_CSTRING(table, name, "Name", "The field is pcq.watch.NAME"),
         {"paths",
@@ -314,7 +299,6 @@ void watch_register(int proto, module_t *module)
     };
 
     proto_watch = proto;
-    proto_register_field_array(proto, hf, array_length(hf));
     uat_t *uat = uat_new("Watched counters", sizeof(table_row), "pcq_watch", TRUE, (void **)&table, &table_size,
                          UAT_AFFECTS_DISSECTION | UAT_AFFECTS_FIELDS, NULL, copy_row, check_row, free_row, take_table,
                          forget_rows, columns_shown);

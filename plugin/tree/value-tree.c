@@ -328,24 +328,6 @@ void value_tree_add_previous(const value_tree *view, proto_tree *tree)
 /* Characters of a path in the Info column: the value has to be seen. */
 #define MAX_INFO_PATH 160
 
-/* Values of a response that are compared with the watched counters: each packet of the list costs as much. */
-#define MAX_WATCHED_THROUGH 1000
-
-/* Returns "cpu 12.4 %, gpu 0.4 % to 10.9 %, 7 values" for watched counters, NULL: there is none. `covered`: values that it stands for. */
-static const char *format_watched(wmem_allocator_t *pool, const counter_response *response, unsigned *covered)
-{
-    wmem_strbuf_t *text = wmem_strbuf_new(pool, "");
-    const char **words = watch_sum_up(value_stream_begin(pool, response), MAX_WATCHED_THROUGH, " ", covered);
-
-    for (unsigned i = 0; words[i]; i++) {
-        wmem_strbuf_append_printf(text, "%s%s", i > 0 ? ", " : "", words[i]);
-    }
-    if (response->table->values > MAX_WATCHED_THROUGH) {
-        wmem_strbuf_append_printf(text, " (of the first %u values)", MAX_WATCHED_THROUGH);
-    }
-    return *covered > 0 ? wmem_strbuf_get_str(text) : NULL;
-}
-
 /* Returns the row that stands for the group in the Info column: _Total, else the first of the series' first sample, else the group's first. */
 static uint32_t find_info_row(const value_stream *stream)
 {
@@ -391,8 +373,8 @@ const char *value_tree_format_info(wmem_allocator_t *pool, const counter_respons
 {
     const perf_table *table = response->table;
     uint64_t count = table->values;
-    unsigned shown = 0;
-    const char *head = watch_has_rows() ? format_watched(pool, response, &shown) : NULL;
+    unsigned shown;
+    const char *head = watch_format(pool, response, &shown);
 
     if (head == NULL) {
         head = format_info_value(pool, response);
@@ -409,18 +391,6 @@ const char *value_tree_format_info(wmem_allocator_t *pool, const counter_respons
 }
 
 /* --- A response -------------------------------------------------------------------------------------------------- */
-
-/* Shows "Watched: gpu = 0.4 % to 10.9 %, 7 values" for each watched counter. */
-static void show_watched_sums(const value_tree *view, const counter_response *response)
-{
-    unsigned covered;
-    const char **words =
-        watch_sum_up(value_stream_begin(view->report->pinfo->pool, response), UINT_MAX, " = ", &covered);
-
-    for (; *words && tree_has_room(view->tree); words++) {
-        tree_add_generated_string(view->tree, watch_hf_sum, view->tvb, *words);
-    }
-}
 
 #define FAULT_ID(name, class, text) EI_##class,
 #define FAULT_TEXT(name, class, text) text,
@@ -517,9 +487,6 @@ void value_tree_show(proto_tree *tree, expert_report *report, const counter_resp
     buffer_cursor cursor;
 
     find_referenced_fields(&view);
-    if (watch_has_rows() && proto_field_is_referenced(tree, watch_hf_sum)) {
-        show_watched_sums(&view, response);
-    }
     if (view.structures || view.value || view.path || view.result || view.watch) {
         view.stream = value_stream_begin(report->pinfo->pool, response);
     }

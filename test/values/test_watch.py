@@ -4,7 +4,6 @@
 import csv
 import io
 import re
-import xml.etree.ElementTree as ElementTree
 
 import pytest
 
@@ -144,19 +143,14 @@ RAW = ' (raw; first sample)'
     ('\\Processor(1)\\Level', '1', '%d01'),
     ('\\Processor(*)\\Level', '0 to 2, 3 values', '%d00 to %d02, 3 values'),
     ('\\Processor(1)\\% Time', '0' + RAW, '20.0 %%'),
-    (CPU, '0' + RAW + ', first of 3 values', '10.0 %% to 30.0 %%, 3 values'),
     ('\\Processor(?)\\%*;\\Processor(_Total)\\% Time', '0' + RAW + ', first of 3 values', '10.0 %% to 30.0 %%, 3 values'),
-    ('\\Processor(1)\\*', '1 to 1, 2 values', '20.0 %%, first of 2 values'),
     ('\\Nothing\\Of it', None, None)])
 def test_several_values(tshark, tmp_path, paths, first, later):
-    """Least and most, and how many: in the tree, as a field alone, and in the Info column."""
+    """Least and most, and how many, in the Info column."""
     scenario = processors(3)
-    capture, added = scenario.write(tmp_path / 'scenario.pcap'), rows(w=paths)
-    frames = [a.frame for a in series(scenario)]
+    capture, frames = scenario.write(tmp_path / 'scenario.pcap'), [a.frame for a in series(scenario)]
     expected = {} if first is None else {f: later.replace('%d', str(n)) % () if n else first for n, f in enumerate(frames)}
-    assert {int(n): x for n, x in tshark.fields(capture, ['frame.number', 'pcq.watched'], *added) if x} == \
-        {f: 'w = ' + x for f, x in expected.items()}
-    info = tshark.info(capture, *added)
+    info = tshark.info(capture, *rows(w=paths))
     assert {f: re.sub(r'.*: (w .*), \d more values? .*', r'\1', info[f]) for f in frames if ': w ' in info[f]} == \
         {f: 'w ' + x for f, x in expected.items()}
 
@@ -169,36 +163,7 @@ def test_a_result_that_some_lack(tshark, tmp_path):
     run(c, [ask(s, 1, '*')], 3)
     capture = scenario.write(tmp_path / 'scenario.pcap')
     last = series(scenario)[2].frame
-    shown = dict(tshark.fields(capture, ['frame.number', 'pcq.watched'], *rows(w='\\GPU(*)\\Busy')))
-    assert shown[str(last)] == 'w = 10.0 % to 30.0 %, 4 values'
     assert ': w 10.0 % to 30.0 %, 4 values (1 block, ' in tshark.info(capture, *rows(w='\\GPU(*)\\Busy'))[last]
-
-
-@pytest.mark.parametrize('count, info, tree', [
-    (1000, 'w 0 to 999, 1000 values (1 block', '0 to 999, 1000'),
-    (1001, 'w 0 to 999, 1000 values (of the first 1000 values), 1 more value (1 block', '0 to 1,000, 1001')])
-def test_the_first_thousand_of_very_many(tshark, tmp_path, count, info, tree):
-    """The list looks no further, and says so; the tree has all."""
-    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: k), instances=['i%d' % i for i in range(count)])
-    scenario = capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
-    capture, frame = scenario.write(tmp_path / 'scenario.pcap'), series(scenario)[0].frame
-    assert info in tshark.info(capture, *rows(w='\\Set(*)\\*'))[frame]
-    assert [str(frame), 'w = %s values' % tree] in tshark.fields(capture, ['frame.number', 'pcq.watched'], *rows(w='\\Set(*)\\*'))
-
-
-@pytest.mark.parametrize('prefix, make, names', [
-    ('pcq', processors, ['pcq.watched', 'pcq.watched', 'pcq.data_header', 'pcq.block']),
-    ('hkpd', lambda: hkpd_scenario.session(samples=3), ['pcq.watched', 'pcq.watched', 'hkpd.data_block', 'hkpd.object'])])
-def test_they_stand_at_the_top(tshark, tmp_path, prefix, make, names):
-    """Before the blocks, and once for each row that has any."""
-    out, _ = tshark.run('-r', make().write(tmp_path / 'scenario.pcap'), *rows(n='\\*\\None of them', w='\\*\\*', v='\\*(*)\\*'), '-T',
-                        'pdml', '-Y', 'pcq.counter_data')
-    answers = list(ElementTree.fromstring(out))
-    assert len(answers) >= 3
-    for packet in answers:
-        parent = {child: node for node in packet.iter() for child in node}
-        beside = [x.get('name') for x in parent[packet.find('.//field[@name="pcq.watched"]')]]
-        assert beside[beside.index('pcq.watched'):][:4] == names and beside.count('pcq.watched') == 2
 
 
 def test_how_several_become_one_number(tshark, tmp_path):
