@@ -12,13 +12,13 @@
 /* Points of all lines, of which each has an equal share: 8 MB in a page. */
 #define MOST_POINTS 400000
 
-/* Bytes of all lines but their points. Their JSON has up to twice as many. */
-#define MOST_LINE_BYTES (7 << 20)
+/* Of a page: the first. */
+#define MOST_LINES 40000
 
 void chart_lines_begin(chart_lines *lines)
 {
-    *lines = (chart_lines){.all = lines->all, .room = MOST_LINE_BYTES};
-    keyed_list_begin(&lines->all, NULL, &lines->room);
+    *lines = (chart_lines){.all = lines->all};
+    keyed_list_begin(&lines->all, NULL);
 }
 
 /* --- Points ------------------------------------------------------------------------------------------------------ */
@@ -165,12 +165,14 @@ void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
 {
     keyed_list clocks = {0}; /* chart_clock */
 
-    keyed_list_begin(&clocks, NULL, NULL);
+    keyed_list_begin(&clocks, NULL);
+    lines->hidden = 0;
     json_dumper_set_member_name(json, "series");
     json_dumper_begin_array(json);
     for (unsigned i = 0; i < lines->all.entries->len; i++) {
         chart_line *line = g_ptr_array_index(lines->all.entries, i);
-        if (line->results.count == 0) {
+        if (i >= MOST_LINES || line->results.count == 0) {
+            lines->hidden += line->results.count;
             continue;
         }
         limit_line(lines, line);

@@ -40,16 +40,16 @@ typedef struct {
 /* All lines of a capture. Begins as zeros. */
 typedef struct {
     keyed_list all;   /* chart_line, with results or without: the caller adds them */
-    size_t room;      /* bytes that lines without points may still take */
     uint64_t values;  /* results that came, omitted ones included */
     uint64_t omitted; /* results without a line */
+    uint64_t hidden;  /* results of lines that chart_lines_put() had no room for */
     bool is_thinned;  /* a line has fewer points than results and gaps */
 } chart_lines;
 
 /* Begins without a line; frees those of before. */
 void chart_lines_begin(chart_lines *lines);
 
-/* Adds a result to a line. Needs: a finite value and times. `line`: NULL: none has room for it, or it is of another counter; it is omitted. Of a
+/* Adds a result to a line. Needs: a finite value and times. `line`: NULL: it is of another counter; it is omitted. Of a
  * sample only the first result of a line counts. Changes: adds a gap in front of the result, at half the time, if a call of the query between
  * brought no result of the line; thins the line if it has more than its share of points. */
 void chart_line_add(chart_lines *lines, chart_line *line, const chart_sample *sample, double value, bool is_assumed);

@@ -146,7 +146,6 @@ function showSource() {
     if (series.length > 0) say(`${number(data.values)} values of ${number(series.length)} counters. KB, MB and GB are of 1,024, as in Windows.`);
     if (data.thinned) say('Lines are thinned so that the page stays small: of neighbors the least and the greatest are drawn. Min, max and mean of the whole time are of all values.');
     if (data.roomless > 0) say(`${number(data.roomless)} values are not shown: there was no room for their counters, or another counter has their path.`);
-    if (data.unlisted > 0) say(`${number(data.unlisted)} more refusals and errors are not listed.`);
     if (data.first_frame > 0 && monitors.length > timelines.length) say(`${monitors.length - timelines.length} monitors have no line of time.`);
     data.notes.forEach(say);
     say(`Written by pcq ${data.version} with Wireshark ${data.wireshark}. Filters are for Wireshark's line "Apply a display filter". This page uses no network.`);

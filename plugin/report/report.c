@@ -33,8 +33,8 @@ extern const unsigned char report_page_bytes[];
 
 typedef struct {
     output_task task;
-    verdict *verdict; /* kept for the next capture; NULL before the first */
-    refusals refusals;
+    verdict *verdict;    /* kept for the next capture; NULL before the first */
+    keyed_list refusals; /* refusal_row */
     chart_lines lines;
     uint32_t first_frame; /* of the first call; 0: none came */
     uint32_t last_frame;  /* of the newest call */
@@ -300,15 +300,12 @@ static void put_monitors(json_dumper *json, const report *r)
     json_dumper_end_array(json);
 }
 
-/* Writes the member "missing": for each refusal, but usual ones, [path, error, count, first frame, description]. */
-static void put_refusals(json_dumper *json, const refusals *list)
+/* Writes the member "missing": for each refusal [path, error, count, first frame, description]. */
+static void put_refusals(json_dumper *json, const keyed_list *list)
 {
     verdict_begin_list(json, "missing");
-    for (unsigned i = 0; i < list->rows.entries->len; i++) {
-        const refusal_row *row = g_ptr_array_index(list->rows.entries, i);
-        if (row->is_usual) {
-            continue;
-        }
+    for (unsigned i = 0; i < list->entries->len; i++) {
+        const refusal_row *row = g_ptr_array_index(list->entries, i);
         json_dumper_begin_array(json);
         json_dumper_value_string(json, row->path);
         json_dumper_value_string(json, row->error);
@@ -327,8 +324,7 @@ static void put_left_out(json_dumper *json, const report *r)
     omitted.has_findings = r->verdict->monitors->len > 0;
     verdict_put_number(json, "untyped", (double)r->verdict->omitted.counts[OMITTED_UNTYPED]);
     verdict_put_number(json, "values", (double)r->lines.values);
-    verdict_put_number(json, "roomless", (double)r->lines.omitted);
-    verdict_put_number(json, "unlisted", (double)r->refusals.omitted);
+    verdict_put_number(json, "roomless", (double)(r->lines.omitted + r->lines.hidden));
     verdict_put_number(json, "thinned", r->lines.is_thinned);
     verdict_put_texts(json, "notes", omissions_format(&omitted, OMISSIONS_BRIEF));
 }

@@ -12,9 +12,6 @@
 
 #include <math.h>
 
-/* Bytes of all rows with their paths: a response may bring as many paths as it has values. */
-#define MAX_COUNTER_BYTES (32 << 20)
-
 /* Statistics of a path. */
 typedef struct {
     const char *path;
@@ -28,17 +25,15 @@ typedef struct {
 
 static struct {
     keyed_list rows;    /* counter_row */
-    size_t room;        /* bytes that rows may still take */
     uint64_t responses; /* number of the newest response with values, from 1; never begins again */
 } counted;
 
 static void counters_begin(void *data _U_)
 {
-    counted.room = MAX_COUNTER_BYTES;
-    keyed_list_begin(&counted.rows, NULL, &counted.room);
+    keyed_list_begin(&counted.rows, NULL);
 }
 
-/* Counts the value that was read last in its path's row. Without a row are texts, paths without room or not known, a path's second value of a
+/* Counts the value that was read last in its path's row. Without a row are texts, values without a path, a path's second value of a
  * response, and another counter with the same path: they are counted as omitted. */
 static void count_value(stat_table *t, value_stream *stream, const char *path)
 {

@@ -12,15 +12,10 @@ typedef struct {
     wmem_allocator_t *pool; /* of all entries and their keys, and of what belongs to an entry */
     GHashTable *by_key;
     GPtrArray *entries; /* in their order */
-    size_t *room;       /* bytes that entries and keys may still take; NULL: any */
 } keyed_list;
 
-/* Begins an empty list, which ends with its pool. Needs: zeros, or a list to forget. `pool`: NULL: a new one, the list's own; frees the one it had.
- * `room`: may be that of several lists, and NULL. */
-void keyed_list_begin(keyed_list *list, wmem_allocator_t *pool, size_t *room);
+/* Begins an empty list, which ends with its pool. Needs: zeros, or a list to forget. `pool`: NULL: a new one, the list's own; frees the one it had. */
+void keyed_list_begin(keyed_list *list, wmem_allocator_t *pool);
 
-/* Returns an entry; NULL: there is none, or `key` is NULL. */
-void *keyed_list_find(const keyed_list *list, const char *key);
-
-/* Returns an entry. Changes: adds it, `size` bytes, zeros but for a copy of its key. Returns NULL if `key` is NULL, or without room. */
+/* Returns an entry; NULL if `key` is NULL. Changes: adds it, `size` bytes, zeros but for a copy of its key. */
 void *keyed_list_find_or_add(keyed_list *list, const char *key, size_t size);

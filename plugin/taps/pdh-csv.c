@@ -22,38 +22,36 @@
 
 #define HEADER "(PDH-CSV 4.0) (UTC)(0)"
 
-/* Bytes of all columns and paths of an export, without cells: values beyond have no column. */
-#define MAX_COLUMN_BYTES (256 << 20)
-
 /* If each response has instances of its own, rows times columns are many more cells than values. So a document has at most this many columns,
  * and as many more for each value that its rows have on average: the first. */
 #define MAX_COLUMNS_PER_VALUE 1000
-
-/* Bytes of the host in an object's name: Wireshark cuts a long name at its end, where the handle stands, and writes some characters as three. */
-#define MAX_HOST_BYTES 64
-
-typedef struct {
-    unsigned row; /* from 0 */
-    double value; /* NAN: the value has no result */
-} column_cell;
 
 /* A counter, by its path. */
 typedef struct {
     const char *path;
     counter_identity whose; /* the first counter of that path; others are not exported */
-    wmem_array_t *cells;    /* column_cell, ascending by row */
-    unsigned written;       /* number of cells that are written */
+    unsigned row;           /* of its newest cell, from 1; 0: none, the server refused to add it */
+    unsigned place; /* in the rows that are written, from 0; behind all of these if there are too many columns */
 } document_column;
+
+typedef struct {
+    document_column *column;
+    double value; /* NAN: the value has no result */
+} document_cell;
+
+typedef struct {
+    nstime_t at;  /* of the response; zeros: it has no time */
+    unsigned end; /* number of all cells up to its last */
+} document_row;
 
 /* A query's file, by the end of its name: "query-2", "hkpd-1". */
 typedef struct {
     const char *suffix;
     uint32_t first_frame; /* of its first sample; 0: none came yet */
     const char *machine;  /* computer name of that sample */
-    wmem_array_t *times;  /* nstime_t of each row: of the response; zeros: it has no time */
-    uint64_t num_cells;   /* of all columns */
-    keyed_list columns;   /* document_column, in the order of their first values */
-    keyed_list refused;   /* paths that the server refused to add, columns among them */
+    wmem_array_t *rows;   /* document_row */
+    wmem_array_t *cells;  /* document_cell, row by row */
+    keyed_list columns;   /* document_column */
 } document;
 
 /* The task of one -z, and of export objects, which uses of `task` the omissions alone. */
@@ -61,7 +59,6 @@ typedef struct {
     output_task task;      /* its file: the first document's */
     keyed_list documents;  /* document, whose pool has all */
     wmem_array_t *sampled; /* the same pointers, of those with samples, in the order of the first */
-    size_t room;           /* bytes that columns may still take */
 } csv_export;
 
 static document *get_document(const csv_export *export, unsigned number)
@@ -73,8 +70,7 @@ static void csv_reset(void *data)
 {
     csv_export *export = data;
 
-    export->room = MAX_COLUMN_BYTES;
-    keyed_list_begin(&export->documents, NULL, NULL);
+    keyed_list_begin(&export->documents, NULL);
     export->sampled = wmem_array_new(export->documents.pool, sizeof(document *));
 }
 
@@ -88,17 +84,12 @@ static document *find_or_create_document(csv_export *export, const state_handle 
 
     snprintf(suffix, sizeof suffix, "%s-%u", is_hkpd ? "hkpd" : "query", handle->number);
     document *doc = keyed_list_find_or_add(&export->documents, suffix, sizeof *doc);
-    if (doc->times == NULL) {
-        doc->times = wmem_array_new(pool, sizeof(nstime_t));
-        keyed_list_begin(&doc->columns, pool, &export->room);
-        keyed_list_begin(&doc->refused, pool, &export->room);
+    if (doc->rows == NULL) {
+        doc->rows = wmem_array_new(pool, sizeof(document_row));
+        doc->cells = wmem_array_new(pool, sizeof(document_cell));
+        keyed_list_begin(&doc->columns, pool);
     }
     return doc;
-}
-
-static const column_cell *get_cell(const document_column *column, unsigned number)
-{
-    return wmem_array_index(column->cells, number);
 }
 
 /* Adds a cell of the value that was read last, if it is the first of its path in the row: a client may ask for a counter twice. Of two counters with
@@ -106,30 +97,26 @@ static const column_cell *get_cell(const document_column *column, unsigned numbe
 static void add_cell(csv_export *export, document *doc, value_stream *stream, const perf_result *result)
 {
     document_column *column = keyed_list_find_or_add(&doc->columns, value_stream_path(stream), sizeof *column);
-    const column_cell cell = {wmem_array_get_count(doc->times),
-                              result->none == PERF_NO_RESULT_OK ? result->value : NAN};
+    unsigned row = wmem_array_get_count(doc->rows) + 1;
 
     if (column == NULL || !value_stream_is_same_counter(stream, &column->whose)) {
         export->task.omitted.counts[OMITTED_WITHOUT_CELL]++;
-        return;
-    }
-    column->cells = column->cells ? column->cells : wmem_array_new(export->documents.pool, sizeof cell);
-    unsigned count = wmem_array_get_count(column->cells);
-    if (count == 0 || get_cell(column, count - 1)->row != cell.row) {
-        wmem_array_append_one(column->cells, cell);
-        doc->num_cells++;
+    } else if (column->row != row) {
+        const document_cell cell = {column, result->none == PERF_NO_RESULT_OK ? result->value : NAN};
+        wmem_array_append_one(doc->cells, cell);
+        column->row = row;
         omissions_count_value(&export->task.omitted, stream, result);
     }
 }
 
-/* Adds what ValidateCounters refused, as typeperf has it. Changes: creates the query's document. */
+/* Adds what ValidateCounters refused, as typeperf has it: columns without a cell. Changes: creates the query's document. */
 static void add_refused(csv_export *export, packet_info *pinfo, const call_tap_data *tapped)
 {
     for (uint32_t i = 0; tapped->handle && i < tapped->num_identifiers; i++) {
         const char *path = refusals_find_path(pinfo->pool, tapped, i, &(bool){false});
         if (path) {
             document *doc = find_or_create_document(export, tapped->handle, false /* is_hkpd */);
-            keyed_list_find_or_add(&doc->refused, path, sizeof path);
+            keyed_list_find_or_add(&doc->columns, path, sizeof(document_column));
         }
     }
 }
@@ -159,69 +146,65 @@ static void csv_count(void *data, packet_info *pinfo, const call_tap_data *tappe
             add_cell(export, doc, stream, &result);
         }
     }
-    wmem_array_append_one(doc->times, pinfo->abs_ts);
+    const document_row row = {pinfo->abs_ts, wmem_array_get_count(doc->cells)};
+    wmem_array_append_one(doc->rows, row);
 }
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
-/* Writes the header: columns in the order in which their values first came, then those that were always refused, as far as there is room for them.
- * Returns how many columns these are, without that of the time. Changes: no cell is written; values of other columns count as omitted. */
-static unsigned write_header(csv_export *export, const document *doc, GString *text)
+/* Writes the header: columns with values, then those that were always refused, as far as there is room for them. Returns how many columns these
+ * are, without that of the time. Changes: places of columns. */
+static unsigned write_header(const document *doc, GString *text)
 {
-    uint64_t most = MAX_COLUMNS_PER_VALUE * (doc->num_cells / wmem_array_get_count(doc->times) + 1);
-    unsigned count = 0;
+    uint64_t most =
+        MAX_COLUMNS_PER_VALUE * ((uint64_t)wmem_array_get_count(doc->cells) / wmem_array_get_count(doc->rows) + 1);
+    unsigned size = doc->columns.entries->len, count = 0;
 
     csv_pdh_text(text, HEADER);
-    for (unsigned i = 0; i < doc->columns.entries->len; i++) {
-        document_column *column = g_ptr_array_index(doc->columns.entries, i);
-        column->written = 0;
-        if (count < most) {
-            csv_pdh_text(text, column->path);
-            count++;
-        } else {
-            export->task.omitted.counts[OMITTED_WITHOUT_CELL] += wmem_array_get_count(column->cells);
-        }
-    }
-    for (unsigned i = 0; i < doc->refused.entries->len && count < most; i++) {
-        const char *path = *(const char **)g_ptr_array_index(doc->refused.entries, i);
-        if (keyed_list_find(&doc->columns, path) == NULL) {
-            csv_pdh_text(text, path);
-            count++;
+    for (unsigned i = 0; i < 2 * size; i++) {
+        document_column *column = g_ptr_array_index(doc->columns.entries, i % size);
+        if ((column->row > 0) == (i < size)) {
+            column->place = count;
+            if (count < most) {
+                csv_pdh_text(text, column->path);
+                count++;
+            }
         }
     }
     csv_end_row(text);
     return count;
 }
 
-/* Writes a row: its time, then `count` columns. Needs: rows are written in their order. */
-static void write_pdh_row(const document *doc, unsigned row, GString *text, unsigned count)
-{
-    char number[G_ASCII_DTOSTR_BUF_SIZE * 10]; /* 1e308 with six decimals, as typeperf has them */
-
-    csv_time(text, wmem_array_index(doc->times, row), true /* is_pdh */);
-    for (unsigned i = 0; i < count; i++) {
-        document_column *column = i < doc->columns.entries->len ? g_ptr_array_index(doc->columns.entries, i) : NULL;
-        double value = NAN;
-        if (column && column->written < wmem_array_get_count(column->cells) &&
-            get_cell(column, column->written)->row == row) {
-            value = get_cell(column, column->written++)->value;
-        }
-        csv_pdh_text(text, isnan(value) ? " " : g_ascii_formatd(number, sizeof number, "%.6f", value));
-    }
-    csv_end_row(text);
-}
-
-/* Writes a document, row by row. `file`: NULL: all of it is appended to `text`. Needs: `text` is empty. */
+/* Writes a document, row by row. `file`: NULL: all of it is appended to `text`. Needs: `text` is empty. Changes: counts cells that have no room. */
 static void document_write(csv_export *export, const document *doc, output_file *file, GString *text)
 {
-    unsigned count = write_header(export, doc, text);
+    char number[G_ASCII_DTOSTR_BUF_SIZE * 10]; /* 1e308 with six decimals, as typeperf has them */
+    unsigned count = write_header(doc, text), next = 0;
+    double *values = g_new(double, count); /* of a row */
 
-    for (unsigned i = 0; i < wmem_array_get_count(doc->times); i++) {
-        write_pdh_row(doc, i, text, count);
+    for (unsigned i = 0; i < wmem_array_get_count(doc->rows); i++) {
+        const document_row *row = wmem_array_index(doc->rows, i);
+        for (unsigned c = 0; c < count; c++) {
+            values[c] = NAN;
+        }
+        for (; next < row->end; next++) {
+            const document_cell *cell = wmem_array_index(doc->cells, next);
+            if (cell->column->place < count) {
+                values[cell->column->place] = cell->value;
+            } else {
+                export->task.omitted.counts[OMITTED_WITHOUT_CELL]++;
+            }
+        }
+        csv_time(text, &row->at, true /* is_pdh */);
+        for (unsigned c = 0; c < count; c++) {
+            csv_pdh_text(text, isnan(values[c]) ? " " : g_ascii_formatd(number, sizeof number, "%.6f", values[c]));
+        }
+        csv_end_row(text);
         if (file) {
             output_write(file, text);
         }
     }
+    g_free(values);
 }
 
 /* --- -z pcq,csv -------------------------------------------------------------------------------------------------- */
@@ -271,7 +254,7 @@ static struct {
     int tap;
     export_object_list_t *list; /* NULL: no call came for a list, or it is filled */
     csv_export export;          /* of the list */
-    uint32_t frame;             /* of the newest call; 0: none came since the program began */
+    uint32_t frame;             /* of the newest call */
 } objects;
 
 /* Adds an object to Wireshark's list. `frame`: of its packet. `host`: NULL: none. Changes: Wireshark owns the name and the text. */
@@ -291,13 +274,10 @@ static void list_object(uint32_t frame, const char *host, const char *type, char
 static void list_document(const document *doc)
 {
     GString *text = g_string_new(NULL);
-    const char *host = doc->machine, *end; /* behind the last character that is whole */
 
-    g_utf8_validate(host, (gssize)MIN(strlen(host), MAX_HOST_BYTES), &end);
     document_write(&objects.export, doc, NULL, text);
-    /* the host first; a name that begins with a dot would be hidden */
-    char *name = g_strdup_printf("%s%.*s-%s.csv", *host == '.' ? "_" : "", (int)(end - host), host, doc->suffix);
-    list_object(doc->first_frame, host, "text/csv", name, text);
+    list_object(doc->first_frame, doc->machine, "text/csv", g_strdup_printf("%s-%s.csv", doc->machine, doc->suffix),
+                text);
 }
 
 /* Forgets the list and its documents. Wireshark calls it, too, when it resets a list. */
@@ -345,17 +325,8 @@ static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissec
     return TAP_PACKET_REDRAW;
 }
 
-/* Prints, as the program ends, that an export of objects got no call: objects_add() was not called then, nor list_all(). */
-static void report_no_calls(void)
-{
-    if (have_tap_listener(objects.tap) && objects.frame == 0) {
-        output_print_omissions(&(omissions){0});
-    }
-}
-
 void export_objects_register(void)
 {
-    register_shutdown_routine(report_no_calls);
     objects.tap = register_export_object(proto_get_id_by_filter_name("pcq"), objects_add, objects_reset);
     call_tap_add(objects.tap);
 }

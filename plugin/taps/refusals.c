@@ -12,11 +12,6 @@
 
 #include <epan/to_str.h>
 
-#include <math.h>
-
-/* Rows of the list. More would fit into no head, nor into the report. */
-#define MAX_REFUSALS 2000
-
 /* --- One response ------------------------------------------------------------------------------------------------ */
 
 /* Adds a refusal, unless it has no path. Changes: the path is copied, and marked if it is assumed. */
@@ -106,26 +101,20 @@ static void describe_error(refusal_row *row, wmem_allocator_t *pool, const call_
 }
 
 /* Counts a refusal in the row of its path, error, server and client. Changes: creates the row, as of this packet. */
-static void add_to_list(refusals *list, packet_info *pinfo, const call_tap_data *tapped, const refusal *found)
+static void add_to_list(keyed_list *list, packet_info *pinfo, const call_tap_data *tapped, const refusal *found)
 {
     const state_handle *handle = tapped->handle;
     const char *client = address_to_str(pinfo->pool, &pinfo->dst);
     const char *path = call_tap_placed_path(pinfo->pool, handle, found->path);
-    bool is_fault = tapped->is_fault && found->kind == REFUSED_CALL, has_room = list->rows.entries->len < MAX_REFUSALS;
+    bool is_fault = tapped->is_fault && found->kind == REFUSED_CALL;
     const char *key =
         wmem_strdup_printf(pinfo->pool, "%s %s %d %u %s", tapped->server->text, client, is_fault, found->status, path);
-    wmem_allocator_t *pool = list->rows.pool;
-    refusal_row *row =
-        has_room ? keyed_list_find_or_add(&list->rows, key, sizeof *row) : keyed_list_find(&list->rows, key);
+    wmem_allocator_t *pool = list->pool;
+    refusal_row *row = keyed_list_find_or_add(list, key, sizeof *row);
 
-    if (row == NULL) {
-        list->omitted++;
-        return;
-    }
     if (row->count++ == 0) {
         row->path = wmem_strdup(pool, path);
         describe_error(row, pool, tapped, found);
-        row->is_usual = found->kind == REFUSED_CALL && call_tap_is_usual_failure(tapped);
         row->client = wmem_strdup(pool, client);
         row->first_frame = pinfo->num;
         row->query = handle && handle->number > 0
@@ -136,13 +125,11 @@ static void add_to_list(refusals *list, packet_info *pinfo, const call_tap_data 
 
 void refusals_begin(void *list)
 {
-    keyed_list_begin(&((refusals *)list)->rows, NULL, NULL);
-    ((refusals *)list)->omitted = 0;
+    keyed_list_begin(list, NULL);
 }
 
-void refusals_count(void *data, packet_info *pinfo, const call_tap_data *tapped)
+void refusals_count(void *list, packet_info *pinfo, const call_tap_data *tapped)
 {
-    refusals *list = data;
     wmem_array_t *found = refusals_find(pinfo->pool, tapped);
 
     for (unsigned i = 0; !tapped->is_repeated && i < wmem_array_get_count(found); i++) {
@@ -159,10 +146,10 @@ static const table_column refusal_columns[] = {
 
 static void refusals_table_fill(stat_table *t)
 {
-    const refusals *list = t->data;
+    const keyed_list *list = t->data;
 
-    for (unsigned i = 0; i < list->rows.entries->len; i++) {
-        const refusal_row *from = g_ptr_array_index(list->rows.entries, i);
+    for (unsigned i = 0; i < list->entries->len; i++) {
+        const refusal_row *from = g_ptr_array_index(list->entries, i);
         const table_cell cells[] = {
             {.text = from->path},          {.text = from->error}, {.number = (double)from->count},
             {.number = from->first_frame}, {.text = from->query}, {.text = from->client},
@@ -170,16 +157,9 @@ static void refusals_table_fill(stat_table *t)
         };
         stat_table_add_row(t, cells, G_N_ELEMENTS(cells));
     }
-    if (list->omitted > 0) {
-        const table_cell cells[G_N_ELEMENTS(refusal_columns)] = {{.text = "(all others: there are too many)"},
-                                                                 {.text = NULL},
-                                                                 {.number = (double)list->omitted},
-                                                                 {.number = NAN}};
-        stat_table_add_row(t, cells, G_N_ELEMENTS(cells));
-    }
 }
 
-static refusals listed;
+static keyed_list listed;
 
 stat_table refusals_table = {
     .ui = {.title = "Performance Counter Refusals",

@@ -38,21 +38,14 @@ typedef struct {
     const char *path;
     const char *error; /* name; "no instances" or "not delivered" if it has no number */
     const char *description;
-    bool is_usual; /* call_tap_is_usual_failure() */
     const char *client;
     uint64_t count;
     uint32_t first_frame;
     const char *query; /* "query 2", "handle 1"; NULL: it is not known */
 } refusal_row;
 
-/* The list. Begins as zeros. */
-typedef struct {
-    keyed_list rows;  /* refusal_row */
-    uint64_t omitted; /* refusals without room for a row */
-} refusals;
-
-/* Begins an empty list; frees the rows of the one before. `list`: refusals, as a statistic's functions take it. */
+/* Begins an empty list; frees the rows of the one before. `list`: a keyed_list of refusal_row, as a statistic's functions take it. */
 void refusals_begin(void *list);
 
-/* Counts all refusals of a call. A repeated response has none. `data`: refusals. */
-void refusals_count(void *data, packet_info *pinfo, const call_tap_data *tapped);
+/* Counts all refusals of a call. A repeated response has none. `list`: keyed_list. */
+void refusals_count(void *list, packet_info *pinfo, const call_tap_data *tapped);

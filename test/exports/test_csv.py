@@ -174,23 +174,6 @@ def test_objects_again_and_again(sharkd, tmp_path):     # noqa: F811
         assert compare_pdh(text, series(whole_session()), refused(whole_session())) > 60
 
 
-@pytest.mark.parametrize('server_name', ['\u00e4' * 200, '..\\..\\etc', '.hidden', 'x' * 63 + '\u20ac' * 9])
-@pytest.mark.parametrize('is_learned', [True, False])
-def test_objects_of_odd_servers(tshark, tmp_path, server_name, is_learned):
-    """A long name keeps what tells its handle; none is hidden; all are in the folder. Without names there is no file of them."""
-    s = memory()
-    scenario, c = begin(Server([s]))
-    c.machine = server_name
-    learn(c, *[s] * is_learned)
-    run(c, [ask(s, 1)], 2)
-    tshark.run('-q', '-r', scenario.write(tmp_path / 'scenario.pcap'), '--export-objects', 'pcq,%s' % (tmp_path / 'objects'))
-    only, *others = sorted((tmp_path / 'objects').iterdir(), key=lambda p: p.name == 'pcq_names')
-    assert [p.name for p in others] == ['pcq_names'] * is_learned
-    assert only.name.endswith('-query-1.csv') and only.name[0] != '.', only.name
-    only.name.encode('utf-8')       # no half of a character
-    assert len(pdh_rows(only.read_bytes().decode())) == 3
-
-
 def test_standard_output(tshark, tmp_path, export):
     scenario = small()
     for form in 'csv', 'long':
@@ -500,6 +483,8 @@ def test_what_is_left_out_is_said(tshark, tmp_path, name, passes):
     capture = TOP / 'test' / 'pcaps' / (make + '.pcap') if isinstance(make, str) else make().write(tmp_path / 'scenario.pcap')
     for form in 'csv', 'objects', 'long':
         lines = said(tshark, tmp_path, capture, form, *options, *passes)
+        if form == 'objects' and name in ('no call', 'smb3', 'smb3 with kerberos'):
+            continue    # without a call the export of objects is not asked
         assert len(lines) == bool(words)
         assert all(word in lines[0] for word in words or ()), (form, lines)
 

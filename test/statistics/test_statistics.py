@@ -396,14 +396,6 @@ def test_a_failure_of_which_nobody_knows_whose_it_is(stat):
     assert (row['Path'], row['Error'], row['Query']) == ('(not known whose block it is)', 'ERROR_NO_DATA', 'query 1')
 
 
-def test_refusals_beyond_2000_share_a_row(stat):
-    s = small()
-    scenario, c = begin(Server([s]), s)
-    c.query([ask(s, n) for n in range(100, 2150)], info=False)
-    rows = stat(scenario, 'refusals')
-    assert len(rows) == 2001 and (rows[-1]['Path'], rows[-1]['Count']) == ('(all others: there are too many)', '50')
-
-
 # winerror.h's numbers and what their texts say there
 ERRORS = {3: 'later', 5: 'rights', 8: 'memory', 14: 'memory', 21: 'not ready', 50: 'not support', 87: 'wrong', 170: 'busy',
           183: 'already', 232: 'no data', 258: 'in time', 1168: 'not there', 1450: 'memory', 1460: 'in time',
