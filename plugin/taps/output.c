@@ -37,14 +37,10 @@ void output_failed(char *sentence)
 
 void output_print_omissions(const omissions *o)
 {
-    static GHashTable *said; /* notes that were printed */
     GPtrArray *notes = omissions_format(o, OMISSIONS_LONG);
 
-    said = said ? said : g_hash_table_new(g_str_hash, g_str_equal);
     for (unsigned i = 0; i < notes->len; i++) {
-        if (g_hash_table_add(said, g_strdup(g_ptr_array_index(notes, i)))) {
-            report_warning("pcq: %s", (const char *)g_ptr_array_index(notes, i));
-        }
+        report_warning("pcq: %s", (const char *)g_ptr_array_index(notes, i));
     }
     g_ptr_array_free(notes, TRUE);
 }
@@ -74,17 +70,13 @@ static bool is_text_file(const char *path)
     return g_utf8_validate(head, (gssize)size, &end) || (size == sizeof head && head + size - end < 4);
 }
 
-/* Opens what a path names: a committed file to append; a pipe or device itself; else the temporary file. A file that its user may not write is
- * a failure, though the folder would let him replace it. Returns NULL, with the reason in errno, on failure. */
+/* Opens what a path names: a committed file to append; a pipe or device itself; else the temporary file. Returns NULL, with the reason in errno, on failure. */
 static FILE *open_path(output_file *file)
 {
     bool is_file = g_file_test(file->path, G_FILE_TEST_IS_REGULAR);
 
     if (file->is_committed || (!is_file && g_file_test(file->path, G_FILE_TEST_EXISTS))) {
         return g_fopen(file->path, file->is_committed ? "ab" : "wb");
-    }
-    if (is_file && g_access(file->path, W_OK) != 0) {
-        return NULL;
     }
     if (is_file && !is_text_file(file->path)) {
         output_failed(g_strdup_printf("cannot write %s: what is there is no text; is it a capture?", file->path));
@@ -122,27 +114,22 @@ static bool close_stream(output_file *file)
     return stream == NULL || (stream == stdout ? fflush(stream) : fclose(stream)) == 0;
 }
 
-/* Escapes control characters but line feeds, for a terminal, which a name must not steer; files hold what was sent. A carriage return in
- * front of a line feed goes. Changes: `text`. */
-static void escape_lines(GString *text)
+/* Makes blanks of control characters but line feeds, for a terminal, which a name must not steer; files hold what was sent. */
+static void blank_controls(char *text)
 {
-    char **lines = g_strsplit(text->str, "\n", -1);
-
-    g_string_truncate(text, 0);
-    for (unsigned i = 0; lines[i]; i++) {
-        size_t size = strlen(lines[i]);
-        char *plain = ws_format_text(NULL, lines[i], size - g_str_has_suffix(lines[i], "\r"));
-        g_string_append_printf(text, "%s%s", plain, lines[i + 1] ? "\n" : "");
-        wmem_free(NULL, plain);
+    for (char *next; *text; text = next) {
+        next = g_utf8_next_char(text);
+        if (*text != '\n' && !g_unichar_isprint(g_utf8_get_char(text))) {
+            memset(text, ' ', (size_t)(next - text));
+        }
     }
-    g_strfreev(lines);
 }
 
 void output_write(output_file *file, GString *text)
 {
     open_stream(file);
     if (!file->failed && isatty(fileno(file->stream))) {
-        escape_lines(text);
+        blank_controls(text->str);
     }
     if (!file->failed && (fwrite(text->str, 1, text->len, file->stream) != text->len ||
                           (file->temporary == NULL && fflush(file->stream) != 0))) {
@@ -201,46 +188,39 @@ bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb
 /* --- The end of the packets ---------------------------------------------------------------------------------------- */
 
 static void (*end_functions[2])(void); /* of tables and of export objects, the first asked for first; NULL: none */
-static bool is_drawn_first; /* a packet came since the last output_call_at_end(): end_draw() is the newest listener */
-static uint32_t last_frame; /* of a window's capture: UINT32_MAX while it is read; 0: no window */
+static bool is_drawn_first; /* a packet came since the last output_call_at_end(): call_end_functions() is drawn first */
+static uint32_t last_frame; /* of a window's capture; 0: no window */
 
-static void call_end_functions(void)
+/* Wireshark's tap_draw_cb. */
+static void call_end_functions(void *data _U_)
 {
     for (unsigned i = 0; i < G_N_ELEMENTS(end_functions) && end_functions[i]; i++) {
         end_functions[i]();
     }
 }
 
-/* Calls the end functions in tshark and sharkd, which draw this listener first. In a window end_packet() calls them. */
-static void end_draw(void *data _U_)
-{
-    if (last_frame == 0) {
-        call_end_functions();
-    }
-}
-
-/* Registers end_draw() again, which makes it the newest listener: tshark and sharkd draw that first. */
+/* Makes call_end_functions() the newest listener, which tshark and sharkd draw first. A window draws nobody before it shows its rows. */
 static void renew_drawing(void)
 {
+    ws_info_t *info = NULL;
+
+    plugin_if_get_ws_info(&info);
+    last_frame = info ? info->cf_count : 0;
     remove_tap_listener(&last_frame);
-    output_listen("frame", &last_frame, NULL, NULL, NULL, end_draw);
+    output_listen("frame", &last_frame, NULL, NULL, NULL, last_frame == 0 ? call_end_functions : NULL);
 }
 
-/* Sees each packet. tshark and sharkd register a table's own listener after output_call_at_end(), so end_draw() is registered again with the first
- * packet. A window shows its rows behind the last packet and draws nobody before, so the end functions are called with that packet. */
+/* Sees each packet. tshark and sharkd register a table's own listener after output_call_at_end(), so with the first packet the drawing is renewed.
+ * In a window the end functions are called with the last packet. */
 static tap_packet_status end_packet(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped _U_,
                                     tap_flags_t flags _U_)
 {
     if (!is_drawn_first) {
-        ws_info_t *info = NULL;
-        plugin_if_get_ws_info(&info);
-        bool is_window = info && info->ws_info_supported;
-        last_frame = !is_window ? 0 : PINFO_FD_VISITED(pinfo) ? info->cf_count : UINT32_MAX;
         is_drawn_first = true;
         renew_drawing();
     }
     if (pinfo->num == last_frame) {
-        call_end_functions();
+        call_end_functions(NULL);
     }
     return TAP_PACKET_DONT_REDRAW;
 }
@@ -251,7 +231,7 @@ void output_call_at_end(void (*end)(void))
 
     if (end_functions[0] == NULL) {
         output_listen("frame", end_functions, NULL, NULL, end_packet, NULL);
-        output_listen("frame", &last_frame, NULL, NULL, NULL, end_draw);
+        output_listen("frame", &last_frame, NULL, NULL, NULL, NULL);
     }
     end_functions[i] = end;
     is_drawn_first = false;

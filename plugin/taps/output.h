@@ -27,7 +27,7 @@ typedef struct {
     bool failed;       /* the error is reported, or is a closed pipe: nothing more is written */
 } output_file;
 
-/* Appends the text to the file, on a terminal with control characters escaped. Changes: empties `text`; reports the file's first error. */
+/* Appends the text to the file, on a terminal with blanks for control characters. Changes: empties `text`; reports the file's first error. */
 void output_write(output_file *file, GString *text);
 
 /* Ends the file: renames the temporary file to its path, or closes the stream. Changes: without any text creates an empty file; deletes the
@@ -41,7 +41,7 @@ void output_whole(output_file *file, GString *text);
  * neither fail nor set the status; so it is set when everything else is done. Changes: frees `sentence`. */
 void output_failed(char *sentence);
 
-/* Warns of all that an output left out; equal warnings of several outputs once a run. */
+/* Warns of all that an output left out. */
 void output_print_omissions(const omissions *o);
 
 /* A statistic that writes a file, `-z NAME,FILE[,FILTER]`. Its functions may be NULL, but for draw(). */

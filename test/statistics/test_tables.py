@@ -12,8 +12,6 @@ import pytest
 from conftest import TSHARK
 from gen import client, model, stubs
 from gen.hostile import GUID, HANDLE, RAWCOUNT, Pcq, block, identifier, instance, instances, string_table, utf16, values
-from gen.mutate import together
-from gen.pcap import Capture
 from gen.server import Query
 from gen.scripted import Server, ask, begin, counter, learn, multiple, run, single, capture_talk
 from test_order import PCAPS, sharkd  # noqa: F401 (a fixture)
@@ -90,14 +88,6 @@ def test_sealed_calls_are_not_silently_left_out(tshark, statistic):
     assert said_so(rows, lines, 'requests and responses not decoded', len(sealed)), rows
     rows, lines = notes(tshark, SEALED, statistic, *PASSWORD)
     assert lines == [] and rows in ([], ['values without a row (texts, repeated paths): 4'])     # some are asked for twice
-
-
-def test_what_was_left_out_is_said_once(tshark, tmp_path):
-    """By several statistics; of both kinds of seals the first."""
-    path = together(Capture.of_file(p) for p in (SEALED, PCAPS / 'smb3-kerberos.pcap')).write(tmp_path / 'a.pcap')
-    statistics = [x for s in ALL for x in ('-z', s)]
-    line, = notes(tshark, path, 'pcq,long,%s' % (tmp_path / 'long'), *statistics)[1]
-    assert 'sealed with NTLM' in line
 
 
 def test_a_table_that_nothing_passes_says_so(tshark, tmp_path):
