@@ -8,7 +8,6 @@
 #include "tap/call-tap.h"
 
 #include <epan/uat.h>
-#include <wsutil/report_message.h>
 
 #define FIELD_PREFIX "pcq.watch."
 
@@ -58,28 +57,17 @@ static char *fold_case(const char *text)
     return folded;
 }
 
-/* Returns true for "\Set\Counter" and "\\SRV\Set\Counter" without an empty part. */
-static bool is_path(const char *pattern)
-{
-    const char *set = g_str_has_prefix(pattern, "\\\\") ? strchr(pattern + 2, '\\') : pattern;
-    const char *counter = strrchr(pattern, '\\');
-
-    return set && *set == '\\' && set != pattern + 2 && counter > set + 1 && counter[1] != '\0';
-}
-
-/* Returns the patterns between semicolons without case, without blanks around them, to be freed; NULL: there is none, or one is no path. Some
- * may be empty. */
+/* Returns the patterns between semicolons without case, without blanks around them, to be freed; NULL: there is none, or one does not
+ * begin with a backslash. */
 static char **split_patterns(const char *paths)
 {
     char *folded = fold_case(paths), **patterns = g_strsplit(folded, ";", -1);
-    bool any = false, all = true;
+    bool are_paths = patterns[0] != NULL;
 
     for (unsigned i = 0; patterns[i]; i++) {
-        g_strstrip(patterns[i]);
-        any |= *patterns[i] != '\0';
-        all &= *patterns[i] == '\0' || is_path(patterns[i]);
+        are_paths &= *g_strstrip(patterns[i]) == '\\';
     }
-    if (!any || !all) {
+    if (!are_paths) {
         g_clear_pointer(&patterns, g_strfreev);
     }
     g_free(folded);
@@ -124,19 +112,13 @@ static void forget_rows(void)
     }
 }
 
-/* Adds a row of the table behind the others, with its field. A second row of a name is reported and left out. */
+/* Adds a row of the table in front of the others, with its field. */
 static void add_row(const table_row *from)
 {
-    watched_counter **end = &rows;
+    watched_counter *row = g_new0(watched_counter, 1);
 
-    for (; *end; end = &(*end)->next) {
-        if (strcmp((*end)->name, from->name) == 0) {
-            report_failure("pcq: two watched counters have the name \"%s\": the one for %s is left out", from->name,
-                           from->paths);
-            return;
-        }
-    }
-    watched_counter *row = *end = g_new0(watched_counter, 1);
+    row->next = rows;
+    rows = row;
     row->field = (hf_register_info){
         &row->hf,
         {g_strdup(from->name), g_strconcat(FIELD_PREFIX, from->name, NULL), FT_DOUBLE, BASE_NONE, NULL, 0,
@@ -152,8 +134,8 @@ static void add_row(const table_row *from)
 static void take_table(void)
 {
     forget_rows();
-    for (unsigned i = 0; i < table_size; i++) {
-        add_row(&table[i]);
+    for (unsigned i = table_size; i > 0; i--) {
+        add_row(&table[i - 1]);
     }
 }
 

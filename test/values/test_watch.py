@@ -182,8 +182,7 @@ NAME, PATH = 'is no name of a watched counter', r'is no path like \Set(Instance)
 @pytest.mark.parametrize('name, paths, why', [
     ('CPU', '\\a\\b', NAME), ('', '\\a\\b', NAME), ('1a', '\\a\\b', NAME), ('_a', '\\a\\b', NAME), ('a.b', '\\a\\b', NAME),
     ('a b', '\\a\\b', NAME), ('ä', '\\a\\b', NAME),
-    ('a', '', PATH), ('a', ' ; ', PATH), ('a', 'Processor', PATH), ('a', '\\Processor(*)', PATH), ('a', '\\\\SRV\\Processor', PATH),
-    ('a', '\\a\\', PATH), ('a', '\\\\\\a\\b', PATH), ('a', '\\a\\b;c', PATH), ('a', '*', PATH), ('a', '\\\\a', PATH),
+    ('a', '', PATH), ('a', ' ; ', PATH), ('a', 'Processor', PATH), ('a', '\\a\\b;c', PATH), ('a', '*', PATH),
 ])
 def test_rows_that_are_none(tshark, tmp_path, name, paths, why):
     capture = processors(1).write(tmp_path / 'scenario.pcap')
@@ -199,12 +198,10 @@ def test_backslashes_that_were_typed_once(tshark, tmp_path):
 
 
 def test_a_name_twice(tshark, tmp_path):
-    """The first row of the name stays, and the other is told."""
-    capture = processors().write(tmp_path / 'scenario.pcap')
-    done = tshark.start('-r', capture, *rows(v=CPU, w='\\Processor(1)\\Level'), '-o', row('w', CPU), '-T', 'fields',
-                        '-e', 'pcq.watch.w', '-Y', 'pcq.watch.w')
-    assert done.stderr.decode().count('two watched counters have the name "w": the one for %s is left out' % CPU) == 1
-    assert done.stdout.decode().split() == ['1', '101', '201', '301']
+    """The field has the values of both rows."""
+    capture = processors(1).write(tmp_path / 'scenario.pcap')
+    shown = tshark.fields(capture, ['pcq.watch.w'], *rows(v=CPU, w='\\Processor(1)\\Level'), '-o', row('w', '\\Processor(_Total)\\Level'), '-Y', 'pcq.watch.w')
+    assert shown == [['1,2']]
 
 
 def test_rows_that_change_while_a_capture_is_open(sharkd, tmp_path):  # noqa: F811
@@ -268,5 +265,5 @@ def test_a_statistic_of_all_paths(tshark, tmp_path, argument):
 
 @pytest.mark.parametrize('statistic', ['counters,', 'long,-,'])
 def test_a_statistic_of_paths_that_are_none(tshark, tmp_path, statistic):
-    done = tshark.start('-q', '-r', processors(1).write(tmp_path / 'scenario.pcap'), '-z', 'pcq,' + statistic + '\\Processor')
+    done = tshark.start('-q', '-r', processors(1).write(tmp_path / 'scenario.pcap'), '-z', 'pcq,' + statistic + '\\a\\b;Processor')
     assert done.returncode == 1 and PATH in done.stderr.decode() and done.stdout == b''
