@@ -12,7 +12,7 @@
 /* Points of all lines, of which each has an equal share: 8 MB in a page. */
 #define MOST_POINTS 400000
 
-/* Of a page: the first. */
+/* Lines of a page: the first. */
 #define MOST_LINES 40000
 
 void chart_lines_begin(chart_lines *lines)
