@@ -143,7 +143,7 @@ static void put_plain_finding(json_dumper *json, const report *r, const verdict_
     verdict_put_text(json, "kind", verdict_rows[finding->kind].name);
     verdict_put_text(json, "who", format_who(monitor, finding));
     verdict_put_text(json, "what", format_what(monitor, finding));
-    verdict_put_text(json, "advice", finding->meaning ? finding->meaning : verdict_rows[finding->kind].advice);
+    verdict_put_text(json, "advice", finding->advice);
     verdict_put_text(json, "filter", verdict_filter(monitor->pool, finding));
     put_moment(json, r, "since", finding->since);
     put_moment(json, r, "until", finding->until);

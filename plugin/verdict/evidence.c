@@ -126,7 +126,7 @@ void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_pa
     finding->kind = kind;
     finding->party = party;
     finding->lasts = shown->is_unread || monitor->last_sampled <= shown->until.frame;
-    finding->meaning = shown->meaning && *shown->meaning ? shown->meaning : NULL;
+    finding->advice = shown->advice && *shown->advice ? shown->advice : verdict_rows[kind].advice;
     sort_frames(monitor->pool, finding);
     va_start(arguments, format);
     const char *text = wmem_strdup_vprintf(monitor->pool, format, arguments), *when = when_text(monitor->pool, finding);

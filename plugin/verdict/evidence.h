@@ -11,60 +11,49 @@
 
 typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_UNKNOWN } verdict_party;
 
-#define SEE_SYMPTOMS "docs/symptoms.md"
-#define SEE_REFUSALS "-z pcq,refusals lists all"
-
-/* X(KIND, name in JSON, title for readers without Wireshark, reference, advice) */
+/* X(KIND, name in JSON, title for readers without Wireshark, advice) */
 #define VERDICT_KINDS(X) \
-    X(UNREACHABLE, "unreachable", "Server not reachable", SEE_SYMPTOMS, \
+    X(UNREACHABLE, "unreachable", "Server not reachable", \
       "let the port through the firewalls between client and server (445: file and printer sharing)") \
-    X(REFUSED_CONNECTION, "refused_connection", "Connection refused", SEE_SYMPTOMS, \
+    X(REFUSED_CONNECTION, "refused_connection", "Connection refused", \
       "start the service, or open the port: nothing listens there, or a firewall rejects it") \
-    X(LOGON_FAILED, "logon_failed", "Logon refused", SEE_SYMPTOMS, \
+    X(LOGON_FAILED, "logon_failed", "Logon refused", \
       "check account, password, clocks, the name of the server, and what both require of SMB (version, signing)") \
-    X(SHARE_DENIED, "share_denied", "Share IPC$ denied", SEE_SYMPTOMS, \
-      "give the account the right to log on from the network") \
-    X(PIPE_MISSING, "pipe_missing", "Service for counters not running", SEE_SYMPTOMS, \
-      "start the service Remote Registry on the server") \
-    X(PIPE_STARTING, "pipe_starting", "Service for counters still starting", SEE_SYMPTOMS, \
+    X(SHARE_DENIED, "share_denied", "Share IPC$ denied", "give the account the right to log on from the network") \
+    X(PIPE_MISSING, "pipe_missing", "Service for counters not running", "start Remote Registry on the server") \
+    X(PIPE_STARTING, "pipe_starting", "Service for counters still starting", \
       "let the client try again after a second: a first try may start the service") \
-    X(PIPE_DENIED, "pipe_denied", "Access to the counters denied", SEE_SYMPTOMS, \
+    X(PIPE_DENIED, "pipe_denied", "Access to the counters denied", \
       "put the account into the server's group Performance Monitor Users") \
-    X(BIND_REFUSED, "bind_refused", "Kind of call refused", SEE_SYMPTOMS, \
+    X(BIND_REFUSED, "bind_refused", "Kind of call refused", \
       "compare how client and server protect calls, and whether the server has the interface") \
-    X(NOT_SEALED, "not_sealed", "Calls not encrypted", SEE_SYMPTOMS, \
+    X(NOT_SEALED, "not_sealed", "Calls not encrypted", \
       "set the client to packet privacy (RPC_C_AUTHN_LEVEL_PKT_PRIVACY)") \
-    X(SESSION_EXPIRED, "session_expired", "Session expired", SEE_SYMPTOMS, \
-      "let the client log on again: restart its collector") \
-    X(PIPE_BROKEN, "pipe_broken", "Service for counters ended while in use", SEE_SYMPTOMS, \
+    X(SESSION_EXPIRED, "session_expired", "Session expired", "let the client log on again: restart its collector") \
+    X(PIPE_BROKEN, "pipe_broken", "Service for counters ended while in use", \
       "find out why Remote Registry ended; the client has to open the pipe again") \
-    X(CALL_FAILED, "call_failed", "Calls failed", SEE_SYMPTOMS, \
-      "the account may lack rights, or what it asks for is not there") \
-    X(NO_DATA, "no_data", "Responses without data", SEE_SYMPTOMS, \
+    X(CALL_FAILED, "call_failed", "Calls failed", "the account may lack rights, or what it asks for is not there") \
+    X(NO_DATA, "no_data", "Responses without data", \
       "the call fails, or the client has to offer as large a buffer as the response says, and a little more") \
-    X(OTHER_CLOCK, "other_clock", "Restarted, or another machine", "docs/statistics.md", \
+    X(OTHER_CLOCK, "other_clock", "Restarted, or another machine", \
       "ask one machine by its own name; rates continue with the second sample after a restart") \
-    X(BROKEN, "broken", "Connection closed while in use", SEE_SYMPTOMS, \
+    X(BROKEN, "broken", "Connection closed while in use", \
       "the server, or a firewall in between, closed it; the client has to connect again") \
-    X(UNANSWERED, "unanswered", "No response", SEE_SYMPTOMS, "the service hangs, or the network loses packets") \
-    X(SLOW, "slow", "Slow responses", "-z dcerpc,srt shows operations", \
+    X(UNANSWERED, "unanswered", "No response", "the service hangs, or the network loses packets") \
+    X(SLOW, "slow", "Slow responses", \
       "look at processor, disks and network at these times; captures at both ends tell the machine from the network") \
-    X(DAMAGED, "damaged", "Malformed data", "-z expert says where", \
-      "values of these samples are missing or may be wrong") \
-    X(ASKED_LATE, "asked_late", "Late polls", "docs/statistics.md", "find out what happened there at these times") \
-    X(LOST, "lost", "Packets not captured", "docs/decryption.md", \
+    X(DAMAGED, "damaged", "Malformed data", "values of these samples are missing or may be wrong") \
+    X(ASKED_LATE, "asked_late", "Late polls", "find out what happened there at these times") \
+    X(LOST, "lost", "Packets not captured", \
       "capture from before the client connects, both directions, whole packets, with a large buffer") \
-    X(NOT_DELIVERED, "not_delivered", "Counters not delivered", SEE_REFUSALS, \
+    X(NOT_DELIVERED, "not_delivered", "Counters not delivered", \
       "their provider is disabled or gone, is not for this account, or has no instances now") \
-    X(BLOCK_FAILED, "block_failed", "Errors instead of values", SEE_REFUSALS, \
-      "the instance, or its provider, may be gone for now") \
-    X(REFUSED, "counter_refused", "Counters refused", SEE_REFUSALS, \
-      "the server has another version of their provider, or lacks it") \
-    X(NAMES_FAILED, "names_failed", "No good list of names", "docs/names-file.md", \
-      "rebuild it on the server: lodctr /R") \
-    X(HANDLES_OPEN, "handles_open", "Queries left open", "-z pcq,queries", "the client has to close what it opens") \
-    X(ASSUMED, "assumed", "Values assumed", "docs/limits.md", "capture from the client's first call on") \
-    X(PAUSE, "pause", "Pause", "docs/statistics.md", \
+    X(BLOCK_FAILED, "block_failed", "Errors instead of values", "the instance, or its provider, may be gone for now") \
+    X(REFUSED, "counter_refused", "Counters refused", "the server has another version of their provider, or lacks it") \
+    X(NAMES_FAILED, "names_failed", "No good list of names", "rebuild it on the server: lodctr /R") \
+    X(HANDLES_OPEN, "handles_open", "Queries left open", "the client has to close what it opens") \
+    X(ASSUMED, "assumed", "Values assumed", "capture from the client's first call on") \
+    X(PAUSE, "pause", "Pause", \
       "perhaps on purpose: the client had closed what it had open, or the service stops when idle (DisableIdleStop)")
 
 #define VERDICT_NUMBER(kind, ...) VERDICT_##kind,
@@ -99,8 +88,8 @@ typedef struct verdict_finding {
     bool lasts;                  /* nothing shows that it ended before the capture did */
     const char *text;            /* who, what, to whom, when: one line of at most VERDICT_LINE characters */
     const char *more;            /* details of what is affected; NULL: none */
-    const char *meaning; /* of the first status, with what to do, instead of the kind's advice; NULL: not known */
-    const char *which;   /* first path, port or account, as $F has it; NULL: none */
+    const char *advice; /* what to do, or what the first status means; of evidence NULL: what the kind's row says */
+    const char *which;  /* first path, port or account, as $F has it; NULL: none */
 } verdict_finding;
 
 typedef verdict_finding verdict_evidence;
@@ -108,7 +97,7 @@ typedef verdict_finding verdict_evidence;
 #define VERDICT_LINE 120 /* characters of a sentence, or of a monitor's line */
 
 typedef struct {
-    const char *name, *what, *see, *advice; /* as VERDICT_KINDS has them */
+    const char *name, *what, *advice; /* as VERDICT_KINDS has them */
 } verdict_row;
 
 extern const verdict_row verdict_rows[VERDICT_NUM_KINDS];

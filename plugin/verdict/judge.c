@@ -246,15 +246,15 @@ static void describe_problem(const verdict *v, const verdict_monitor *monitor, m
         }
         if (path) {
             problem->shown.which = behind ? behind : path;
-            problem->shown.meaning = number == PROBLEM_NOT_DELIVERED ? format_rights_question(v, monitor, path)
-                                                                     : text_error_meaning(things->status);
+            problem->shown.advice = number == PROBLEM_NOT_DELIVERED ? format_rights_question(v, monitor, path)
+                                                                    : text_error_meaning(things->status);
         }
         problem->word = text_win32_error(monitor->pool, things->status);
     } else if (first) {
         const char *error = (first->is_fault ? text_fault : text_win32_error)(monitor->pool, first->status);
         problem->word = error;
         problem->shown.which = problem->is_mixed ? "calls" : first->operation;
-        problem->shown.meaning = number > PROBLEM_PROTECTION ? text_error_meaning(first->status) : NULL;
+        problem->shown.advice = number > PROBLEM_PROTECTION ? text_error_meaning(first->status) : NULL;
         if (number >= PROBLEM_PROTECTION && problem->is_mixed) {
             problem->shown.more = wmem_strdup_printf(monitor->pool, "first %s: %s", first->operation, error);
             problem->word = wmem_strconcat(monitor->pool, "errors, first ", error, NULL);

@@ -363,7 +363,7 @@ const monitor_call *verdict_count(verdict *v, packet_info *pinfo, const call_tap
     learn_server_name(v, query, tapped);
     request = count_call(v, query, request, pinfo, tapped);
     if (tapped->is_response && !request->asks && tapped->seconds >= SLOW_CALL_S) {
-        steps_note_slow_call(query->connection, verdict_now(pinfo), tapped->seconds);
+        steps_add_event(query->connection, EVENT_SLOW_CALL, true, verdict_now(pinfo).time, tapped->seconds);
     }
     if (query->is_sealed && tapped->sealed.uses_query) {
         count_sealed(query, pinfo, tapped);

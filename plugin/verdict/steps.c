@@ -25,25 +25,18 @@ enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
 
 #define RESENT_AFTER 0.1 /* seconds: a packet that was captured twice comes earlier than a retransmission */
 
-/* Characters of one name of an account, and bytes of all accounts of a session. */
-enum { MAX_NAME = 64, MAX_ACCOUNTS = 512 };
-
 /* --- Outcomes ---------------------------------------------------------------------------------------------------- */
 
 /* Outcomes that are no NTSTATUS. Kerberos errors (RFC 4120 7.5.9) are counted from OUTCOME_KERBEROS. */
 enum {
-    OUTCOME_SILENT = 1,     /* SYN without an answer */
-    OUTCOME_RESET = 2,      /* SYN answered with RST */
-    OUTCOME_UNANSWERED = 3, /* a request without an answer */
-    OUTCOME_ENDED = 4,      /* FIN or RST in the place of an answer */
-    FIRST_DOUBT = 5,        /* of a step that waits: from here on for what the client does, not for an answer */
-    OUTCOME_SIGNING = 5,
-    OUTCOME_GUEST = 6,
-    OUTCOME_NAK = 7,       /* bind_nak */
-    OUTCOME_REJECTED = 8,  /* bind_ack: the context is not accepted, */
-    OUTCOME_NO_SYNTAX = 9, /* or the server does not have the interface */
-    OUTCOME_MAP_FAULT = 10,
-    OUTCOME_NOT_REGISTERED = 0x16c9a0d6, /* [C706] appendix E */
+    OUTCOME_SILENT = 1,       /* SYN without an answer */
+    OUTCOME_RESET = 2,        /* SYN answered with RST */
+    OUTCOME_UNANSWERED = 3,   /* a request without an answer */
+    OUTCOME_ENDED = 4,        /* FIN or RST in the place of an answer */
+    OUTCOME_SIGNING = 5,      /* the server requires signing, and the client left */
+    OUTCOME_GUEST = 6,        /* the server took the client for a guest, and the client left */
+    OUTCOME_REFUSED = 7,      /* bind_nak, a context that is not accepted, or a fault of the endpoint mapper */
+    OUTCOME_NO_INTERFACE = 8, /* neither server nor endpoint mapper has the interface */
     OUTCOME_KERBEROS = 1000,
 };
 
@@ -53,6 +46,8 @@ static const struct {
     const char *fails, *does;
 } step_rows[] = {
     [STEP_CONNECT] = {VERDICT_REFUSED_CONNECTION, "$S refuses $C connections on port $F", ""},
+    [STEP_MAP] = {VERDICT_BIND_REFUSED, "$S tells $C no port of the interface", "asks for the interface's port"},
+    [STEP_CONNECT_SERVICE] = {VERDICT_REFUSED_CONNECTION, "$S refuses $C connections on port $F", ""},
     [STEP_NEGOTIATE] = {VERDICT_LOGON_FAILED, "$S has no version of SMB for $C", "logs on"},
     [STEP_LOGON] = {VERDICT_LOGON_FAILED, "$S refuses the logon of $C", "logs on"},
     [STEP_SHARE] = {VERDICT_SHARE_DENIED, "$S does not give $C the share IPC$", "wants IPC$"},
@@ -63,26 +58,18 @@ static const struct {
 
 #define OF_STEP VERDICT_NUM_KINDS
 
-/* Sentences of kinds that go before a step's own. */
-static const char *const kind_fails[OF_STEP + 1] = {
-    [VERDICT_UNREACHABLE] = "$S does not answer $C on port $F",
-    [VERDICT_UNANSWERED] = "$S does not answer $C, which ",
-    [VERDICT_BROKEN] = "$S (or a firewall) ends the connection as $C ",
-    [VERDICT_SESSION_EXPIRED] = "$S ended the session of $C",
-};
-
 typedef struct {
     uint32_t number;
     const char *name;  /* NULL: it has none */
-    verdict_kind kind; /* OF_STEP: the step's; PIPE_x: only where the pipe is opened */
+    verdict_kind kind; /* OF_STEP, and PIPE_DENIED but where the pipe is opened: the step's */
     verdict_party party;
-    const char *meaning; /* "": the sentence says it, with what the client does */
+    const char
+        *meaning; /* for brackets behind the step's sentence; from "$" on: sentence, before what the client does */
 } outcome_row;
 
 /* Outcomes of a step that fails, with their meaning. docs/symptoms.md has the same list. */
 static const outcome_row outcomes[] = {
     {0xc000006d, "STATUS_LOGON_FAILURE", OF_STEP, PARTY_CLIENT, "wrong name or password"},
-    {0xc000006a, "STATUS_WRONG_PASSWORD", OF_STEP, PARTY_CLIENT, "wrong password"},
     {0xc0000064, "STATUS_NO_SUCH_USER", OF_STEP, PARTY_CLIENT, "no such account"},
     {0xc0000234, "STATUS_ACCOUNT_LOCKED_OUT", OF_STEP, PARTY_CLIENT, "account is locked"},
     {0xc0000072, "STATUS_ACCOUNT_DISABLED", OF_STEP, PARTY_CLIENT, "account is disabled"},
@@ -96,22 +83,19 @@ static const outcome_row outcomes[] = {
     {0xc0000133, "STATUS_TIME_DIFFERENCE_AT_DC", OF_STEP, PARTY_CLIENT, "clock skew"},
     {0xc0000418, "STATUS_NTLM_BLOCKED", OF_STEP, PARTY_SERVER, "NTLM is not allowed"},
     {0xc000005e, "STATUS_NO_LOGON_SERVERS", OF_STEP, PARTY_SERVER, "no domain controller found"},
-    {0xc000018d, "STATUS_TRUSTED_RELATIONSHIP_FAILURE", OF_STEP, PARTY_SERVER, "no trust in its domain"},
     {0xc00000d0, "STATUS_REQUEST_NOT_ACCEPTED", OF_STEP, PARTY_SERVER, "no more sessions"},
     {STATUS_ACCESS_DENIED, "STATUS_ACCESS_DENIED", VERDICT_PIPE_DENIED, PARTY_SERVER, "no rights"},
     {0xc00000bb, "STATUS_NOT_SUPPORTED", OF_STEP, PARTY_SERVER, "not supported"},
     {0xc00000cc, "STATUS_BAD_NETWORK_NAME", OF_STEP, PARTY_SERVER, "no such share"},
     {0xc0000034, "STATUS_OBJECT_NAME_NOT_FOUND", OF_STEP, PARTY_SERVER, "Remote Registry is disabled?"},
     {0xc00000ac, "STATUS_PIPE_NOT_AVAILABLE", VERDICT_PIPE_STARTING, PARTY_SERVER, "Remote Registry is starting?"},
-    {0xc00000ab, "STATUS_INSTANCE_NOT_AVAILABLE", VERDICT_PIPE_STARTING, PARTY_SERVER, "no free instance; starting?"},
     {0xc000014b, "STATUS_PIPE_BROKEN", OF_STEP, PARTY_SERVER, "service ended?"},
-    {0xc00000b0, "STATUS_PIPE_DISCONNECTED", OF_STEP, PARTY_SERVER, "service ended?"},
     {0xc00000c9, "STATUS_NETWORK_NAME_DELETED", OF_STEP, PARTY_SERVER, "the share was ended"},
-    {0xc0000128, "STATUS_FILE_CLOSED", OF_STEP, PARTY_SERVER, "the pipe was closed"},
     {0xc00000b5, "STATUS_IO_TIMEOUT", OF_STEP, PARTY_SERVER, "timed out"},
     {STATUS_NETWORK_SESSION_EXPIRED, "STATUS_NETWORK_SESSION_EXPIRED", VERDICT_SESSION_EXPIRED, PARTY_SERVER,
-     "expired"},
-    {STATUS_USER_SESSION_DELETED, "STATUS_USER_SESSION_DELETED", VERDICT_SESSION_EXPIRED, PARTY_SERVER, "deleted"},
+     "session expired"},
+    {STATUS_USER_SESSION_DELETED, "STATUS_USER_SESSION_DELETED", VERDICT_SESSION_EXPIRED, PARTY_SERVER,
+     "session deleted"},
     {OUTCOME_KERBEROS + 6, "KDC_ERR_C_PRINCIPAL_UNKNOWN", OF_STEP, PARTY_CLIENT, "no such account"},
     {OUTCOME_KERBEROS + 7, "KDC_ERR_S_PRINCIPAL_UNKNOWN", OF_STEP, PARTY_SERVER,
      "no SPN of the name that the client uses"},
@@ -121,17 +105,15 @@ static const outcome_row outcomes[] = {
     {OUTCOME_KERBEROS + 24, "KDC_ERR_PREAUTH_FAILED", OF_STEP, PARTY_CLIENT, "wrong password"},
     {OUTCOME_KERBEROS + 37, "KRB_AP_ERR_SKEW", OF_STEP, PARTY_CLIENT, "clock skew"},
     {OUTCOME_KERBEROS + 41, "KRB_AP_ERR_MODIFIED", OF_STEP, PARTY_CLIENT, "wrong key: alias or SPN?"},
-    {OUTCOME_SILENT, NULL, VERDICT_UNREACHABLE, PARTY_NETWORK, "a firewall, or no such machine"},
+    {OUTCOME_SILENT, NULL, VERDICT_UNREACHABLE, PARTY_NETWORK,
+     "$S does not answer $C on port $F (a firewall, or no such machine)"},
     {OUTCOME_RESET, NULL, OF_STEP, PARTY_SERVER, "nobody listens, or a firewall"},
-    {OUTCOME_UNANSWERED, NULL, VERDICT_UNANSWERED, PARTY_SERVER, ""},
-    {OUTCOME_ENDED, NULL, VERDICT_BROKEN, PARTY_SERVER, ""},
-    {OUTCOME_SIGNING, NULL, OF_STEP, PARTY_CLIENT, "one side requires SMB signing?"},
+    {OUTCOME_UNANSWERED, NULL, VERDICT_UNANSWERED, PARTY_SERVER, "$S does not answer $C, which "},
+    {OUTCOME_ENDED, NULL, VERDICT_BROKEN, PARTY_SERVER, "$S (or a firewall) ends the connection as $C "},
+    {OUTCOME_SIGNING, NULL, OF_STEP, PARTY_CLIENT, "the server requires SMB signing?"},
     {OUTCOME_GUEST, NULL, OF_STEP, PARTY_CLIENT, "guest access only"},
-    {OUTCOME_NAK, "bind_nak", OF_STEP, PARTY_SERVER, "the bind is refused"},
-    {OUTCOME_REJECTED, "bind_ack: provider rejection", OF_STEP, PARTY_SERVER, "the bind is refused"},
-    {OUTCOME_NO_SYNTAX, "bind_ack: abstract syntax not supported", OF_STEP, PARTY_SERVER, "it is not there"},
-    {OUTCOME_NOT_REGISTERED, "ept_s_not_registered", OF_STEP, PARTY_SERVER, "not in its endpoint mapper"},
-    {OUTCOME_MAP_FAULT, "fault", OF_STEP, PARTY_SERVER, "of its endpoint mapper"},
+    {OUTCOME_REFUSED, NULL, OF_STEP, PARTY_SERVER, "refused"},
+    {OUTCOME_NO_INTERFACE, NULL, OF_STEP, PARTY_SERVER, "it is not there"},
 };
 
 /* Returns NULL for an outcome that has no row. */
@@ -154,9 +136,8 @@ static wmem_map_t *by_addresses; /* "client server" -> verdict_peers; "client" -
 wmem_map_t *steps_pipe_failures;
 static wmem_map_t *by_number; /* Wireshark's number of a conversation -> verdict_connection; each capture counts anew */
 capture_times steps_times;
-const char *steps_encryption;
-static bool has_asker;                           /* any client asks for performance data */
-static const verdict_connection *latest_one_way; /* of peers that are ours, as verdict_peers have it */
+uint32_t steps_encrypted;
+static bool has_asker; /* any client asks for performance data */
 
 /* Returns the peers of a packet's addresses. `from_client`: its source is the client. */
 static verdict_peers *find_or_create_peers(packet_info *pinfo, bool from_client)
@@ -232,10 +213,15 @@ static void note_message(verdict_connection *connection, packet_info *pinfo, boo
 /* Notes that the peers use performance counters. */
 static void mark_ours(verdict_peers *peers)
 {
-    peers->is_ours = peers->asker->asker_asks = has_asker = true;
+    peers->is_ours = peers->asker->asks = has_asker = true;
 }
 
 /* --- Steps ------------------------------------------------------------------------------------------------------- */
+
+static bool is_connect(setup_step step)
+{
+    return step == STEP_CONNECT || step == STEP_CONNECT_SERVICE;
+}
 
 /* Adds a moment to a failure, unless that is of a later step. Changes: one of another step, outcome,
  * port or account is replaced. */
@@ -256,6 +242,14 @@ static void note_failure(setup_failure *known, const verdict_connection *connect
     evidence_add(memory, &known->shown, at);
 }
 
+/* Notes a request, or SYN, of a step, which waits for its answer. */
+static void ask_step(const verdict_connection *connection, setup_step step, verdict_moment at)
+{
+    uint32_t outcome = is_connect(step) ? OUTCOME_SILENT : OUTCOME_UNANSWERED;
+
+    note_failure(&connection->peers->waits, connection, step, outcome, NULL, at);
+}
+
 /* Notes a success of a step. Changes: up to this step nothing waits, and a failure is forgotten,
  * unless another account has it, or, at a later step, one that is not known (NULL). */
 static void pass_step(verdict_connection *connection, setup_step step, uint32_t frame)
@@ -264,14 +258,13 @@ static void pass_step(verdict_connection *connection, setup_step step, uint32_t 
     setup_failure *failure = &peers->failure, *waits = &peers->waits;
     bool is_same_account =
         connection->logon ? g_strcmp0(connection->logon, failure->shown.which) == 0 : failure->step == step;
-
     bool is_passed = failure->step <= step && (failure->step < step || failure->outcome != OUTCOME_GUEST);
 
     if (is_passed && (failure->shown.which == NULL || is_same_account)) {
         failure->shown.count = 0;
     }
     waits->shown.count = waits->step <= step ? 0 : waits->shown.count;
-    peers->asker->asker_logged_on = step >= STEP_LOGON ? frame : peers->asker->asker_logged_on;
+    peers->asker->is_refused &= step < STEP_LOGON;
     peers->logged_on = step == STEP_LOGON ? frame : peers->logged_on;
 }
 
@@ -303,12 +296,13 @@ const verdict_connection *steps_note_call(packet_info *pinfo, bool is_response)
 
 /* --- TCP --------------------------------------------------------------------------------------------------------- */
 
-static void add_event(event_kind kind, const connection_event *event)
+void steps_add_event(const verdict_connection *connection, event_kind kind, bool by_client, double at, double seconds)
 {
-    wmem_array_t *events = event->connection->peers->events[kind];
+    wmem_array_t *events = connection->peers ? connection->peers->events[kind] : NULL;
+    const connection_event event = {connection, by_client, at, seconds};
 
-    if (wmem_array_get_count(events) < MAX_EVENTS) {
-        wmem_array_append(events, event, 1);
+    if (events && wmem_array_get_count(events) < MAX_EVENTS) {
+        wmem_array_append_one(events, event);
     }
 }
 
@@ -323,46 +317,38 @@ const connection_event *steps_find_event(const verdict_peers *peers, const verdi
     }
     for (unsigned i = first; i < MIN(count, first + MAX_EVENTS_LOOKED_AT); i++) {
         bool is_its = connection == NULL || events[i].connection == connection;
-        if (is_its && events[i].since <= end && events[i].seconds >= least) {
+        if (is_its && events[i].at - events[i].seconds <= end && events[i].seconds >= least) {
             return &events[i];
         }
     }
     return NULL;
 }
 
-void steps_note_slow_call(const verdict_connection *connection, verdict_moment now, double seconds)
-{
-    if (connection->peers) {
-        add_event(EVENT_SLOW_CALL, &(connection_event){connection, true, now.time, now.time, seconds});
-    }
-}
-
-/* Notes a FIN or RST: the connection was refused, the client left because of OUTCOME_SIGNING or
- * OUTCOME_GUEST, or the server ended it while a step waits. `is_lacking`: it acknowledges what
- * was not captured, perhaps the client's FIN, so it blames nobody. */
+/* Notes a FIN or RST: the client left because of a doubt that nothing else explains, or the server
+ * ended the connection while a step waits. `is_lacking`: it acknowledges what was not captured,
+ * perhaps the client's FIN, so it blames nobody. */
 static void see_end(verdict_connection *connection, bool by_client, bool is_lacking, verdict_moment now)
 {
     const setup_failure *failure = &connection->peers->failure;
-    const verdict_peers *asker = connection->peers->asker;
     setup_failure *waits = &connection->peers->waits;
-    const verdict_moment asked = waits->shown.since;
     bool is_waiting = waits->shown.count > 0 && waits->connection == connection;
-    bool is_in_doubt = waits->outcome >= FIRST_DOUBT;
-    bool is_first = connection->end.frame == 0 || waits->step == STEP_CONNECT; /* a FIN may answer the client's */
-    bool is_explained = asker->asker_refused > asker->asker_logged_on ||
-                        (failure->shown.count > 0 && failure->step == STEP_LOGON && failure->outcome != waits->outcome);
+    bool is_first = connection->end.frame == 0 || is_connect(waits->step); /* a FIN may answer the client's */
+    bool is_explained =
+        connection->peers->asker->is_refused ||
+        (failure->shown.count > 0 && failure->step == STEP_LOGON && failure->outcome != connection->doubt);
 
-    if (is_waiting && is_in_doubt && by_client && !is_explained) {
-        fail_step(connection, STEP_LOGON, waits->outcome, asked);
-    } else if (is_waiting && !is_in_doubt && !by_client && !is_lacking && is_first) {
-        fail_step(connection, waits->step, waits->step == STEP_CONNECT ? OUTCOME_RESET : OUTCOME_ENDED, now);
-    } else if (is_waiting && now.time - asked.time < STEPS_LONG_WAIT) {
+    if (connection->doubt > 0 && by_client && !is_explained) {
+        fail_step(connection, STEP_LOGON, connection->doubt, connection->doubted);
+    } else if (is_waiting && !by_client && !is_lacking && is_first) {
+        fail_step(connection, waits->step, is_connect(waits->step) ? OUTCOME_RESET : OUTCOME_ENDED, now);
+    } else if (is_waiting && now.time - waits->shown.since.time < STEPS_LONG_WAIT) {
         waits->shown.count = 0; /* the client did not wait long */
     }
     if (connection->end.frame == 0) {
         connection->end = now;
         connection->is_ended_by_client = by_client || is_lacking;
     }
+    connection->doubt = 0;
 }
 
 /* Takes events, losses and acknowledgments from Wireshark's analysis of a packet. Returns whether it acknowledges what was not captured. */
@@ -380,27 +366,27 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
     }
     double rto = nstime_to_sec(&found->rto_ts);
     if ((found->flags & WS_TCP_RESENT) && rto >= RESENT_AFTER) {
-        add_event(EVENT_RESENT, &(connection_event){connection, by_client, now.time, now.time, rto});
+        steps_add_event(connection, EVENT_RESENT, by_client, now.time, rto);
         connection->by[by_client].resent++;
     }
     if (found->flags & WS_TCP_ZERO_WINDOW) {
-        add_event(EVENT_ZERO_WINDOW, &(connection_event){connection, by_client, now.time, now.time, 0});
+        steps_add_event(connection, EVENT_ZERO_WINDOW, by_client, now.time, 0);
     }
     if (!by_client && found->frame_acked > 0 && tcp->th_seglen == 0) {
         connection->acked = (verdict_moment){found->frame_acked, now.time};
     }
     if (found->flags & (WS_TCP_LOST_PACKET | WS_TCP_ACK_LOST_PACKET)) {
-        add_event(EVENT_LOST, &(connection_event){connection, by_client, connection->newest, now.time, 0});
+        steps_add_event(connection, EVENT_LOST, by_client, now.time, now.time - connection->newest);
         if (lost->count < MAX_EVENTS_LOOKED_AT) {
             evidence_add(memory, lost, now);
         }
-        connection->peers->waits.shown.count = 0; /* the answer may be what is lost */
+        connection->peers->waits.shown.count = connection->doubt = 0; /* what is lost may be the answer, or a request */
     }
     return found->flags & WS_TCP_ACK_LOST_PACKET;
 }
 
-/* Notes a SYN: the step connect waits, if calls may go to the port: SMB, the endpoint mapper, or, once the client asked one of these for them, those
- * that Windows gives to services. */
+/* Notes a SYN: a step waits, if calls may go to the port: SMB, the endpoint mapper, or, once the client asked one of these for them, those that
+ * Windows gives to services. */
 static void see_syn(verdict_connection *connection, verdict_moment now)
 {
     bool is_service = connection->peers->is_ours && connection->port >= FIRST_DYNAMIC_PORT;
@@ -411,8 +397,8 @@ static void see_syn(verdict_connection *connection, verdict_moment now)
         }
         connection->syn = now;
     }
-    if (connection->port == PORT_SMB || connection->port == PORT_MAPPER || is_service) {
-        note_failure(&connection->peers->waits, connection, STEP_CONNECT, OUTCOME_SILENT, NULL, now);
+    if (is_service || connection->port == PORT_SMB || connection->port == PORT_MAPPER) {
+        ask_step(connection, is_service ? STEP_CONNECT_SERVICE : STEP_CONNECT, now);
     }
 }
 
@@ -427,9 +413,8 @@ static void see_segment(verdict_connection *connection, const tcp_info_t *tcp, b
         way->heard = tcp->th_rawack;
         connection->by[!by_client].resent = 0;
     }
-    if (steps_is_one_way(connection)) {
-        connection->peers->one_way = connection;
-        latest_one_way = connection->peers->is_ours ? connection : latest_one_way;
+    if (connection->peers->has_messages && steps_is_one_way(connection)) {
+        connection->peers->asker->one_way = connection;
     }
     if (tcp->th_have_seglen && tcp->th_seglen > 0 && (by_client || connection->response_began <= 0)) {
         connection->response_began = by_client ? 0 : now;
@@ -445,8 +430,7 @@ static void see_tcp(verdict_connection *connection, packet_info *pinfo, const ep
     bool by_client = is_from_client(connection, pinfo), has_ack = tcp->th_flags & TCP_ACK;
     bool is_lacking = see_analysis(connection, pinfo, tcp, by_client, now);
     const setup_failure *waits = &connection->peers->waits;
-    bool is_connecting =
-        waits->connection && waits->step == STEP_CONNECT && waits->connection->port == connection->port;
+    bool is_connecting = waits->connection && is_connect(waits->step) && waits->connection->port == connection->port;
 
     steps_times.first = steps_times.first > 0 ? steps_times.first : now.time;
     steps_times.was_set |= now.time <= steps_times.last - 1;
@@ -455,7 +439,7 @@ static void see_tcp(verdict_connection *connection, packet_info *pinfo, const ep
         evidence_add(memory, &connection->peers->lacks[LACKS_ENDS], now);
     }
     if (has_ack && !(tcp->th_flags & TCP_RST) && is_connecting) { /* SYN/ACK, or a later one */
-        pass_step(connection, STEP_CONNECT, now.frame);
+        pass_step(connection, waits->step, now.frame);
     }
     if (tcp->th_flags & TCP_SYN) {
         if (!has_ack) {
@@ -472,7 +456,7 @@ static void see_tcp(verdict_connection *connection, packet_info *pinfo, const ep
 /* --- SMB2 -------------------------------------------------------------------------------------------------------- */
 
 /* [MS-SMB2] 2.2.1.2 and 2.2.10; [MS-ERREF] 2.3.1 */
-enum { NEGOTIATE, SESSION_SETUP, TREE_CONNECT = 3, CREATE = 5, CLOSE, READ = 8, WRITE, IOCTL = 11 };
+enum { NEGOTIATE, SESSION_SETUP, TREE_CONNECT = 3, CREATE = 5, CLOSE };
 enum { IS_RESPONSE = 1, SIGNING_REQUIRED = 2, IS_GUEST = 1, SHARE_OF_PIPES = 2, STATUS_PENDING = 0x103 };
 #define STATUS_MORE_PROCESSING 0xc0000016
 
@@ -514,14 +498,13 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
     setup_failure *waits = &connection->peers->waits;
     uint32_t asked = smb->saved ? smb->saved->frame_req : 0;
     bool is_response = smb->flags & IS_RESPONSE, is_error = is_response && smb->status >> 30 == 3;
-    bool is_waited_for = is_response && asked > 0 && waits->shown.count > 0 && waits->shown.until.frame == asked;
-    bool is_of_waits = is_waited_for && waits->step < STEP_BIND;     /* a bind's own answer is DCE/RPC's */
-    setup_step step = is_of_waits ? waits->step : message_step(smb); /* only the request may have the name */
+    setup_step step = message_step(smb);
 
     connection->peers->has_messages = true;
     connection->response_began = 0; /* later data is another message */
+    connection->doubt = is_response ? connection->doubt : 0;
     if (!is_response && step < NUM_STEPS) {
-        note_failure(waits, connection, step, OUTCOME_UNANSWERED, NULL, now);
+        ask_step(connection, step, now);
         connection->end.frame = 0;
         if (step == STEP_PIPE) {
             mark_ours(connection->peers);
@@ -530,42 +513,35 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
         bool is_end = smb->opcode == CLOSE && connection->end.frame == 0 && is_about(smb, "winreg");
         connection->end = is_end ? now : connection->end;
         connection->is_ended_by_client |= is_end;
-    } else if (smb->status == STATUS_PENDING || smb->status == STATUS_MORE_PROCESSING) {
-        waits->shown.count -=
-            is_waited_for && smb->status != STATUS_PENDING; /* the latest of its requests was answered */
-    } else if (is_error && (smb->opcode == READ || smb->opcode == WRITE || smb->opcode == IOCTL)) {
+    } else if (smb->status == STATUS_MORE_PROCESSING) {
+        waits->shown.count -= waits->step == step && waits->shown.count > 0; /* its latest request was answered */
+    } else if (is_error && step == NUM_STEPS) {
         const pipe_failure failure = {now, smb->status};
         wmem_map_insert(steps_pipe_failures, GUINT_TO_POINTER(asked), wmem_memdup(memory, &failure, sizeof failure));
-    } else if (is_error && step < NUM_STEPS) {
+    } else if (is_error) {
         fail_step(connection, step, smb->status, now);
-    } else if (step < NUM_STEPS) {
+    } else if (step < NUM_STEPS && smb->status != STATUS_PENDING) {
         pass_step(connection, step, now.frame);
-    } else if ((smb->opcode == TREE_CONNECT || smb->opcode == CREATE) && !is_error) {
+    } else if (smb->opcode == TREE_CONNECT || smb->opcode == CREATE) {
         connection->peers->has_other_uses = true;
     }
 }
 
 /* --- Logons ------------------------------------------------------------------------------------------------------ */
 
-/* Stores the account of a pipe; one of a session is added to those before: "A or B". Nothing
- * tells which of them a call is of. */
+/* Returns "" for NULL. */
+static const char *logon_name(const uint8_t *name)
+{
+    return name ? (const char *)name : "";
+}
+
+/* Stores the account of a pipe, or of a session. If two use one session, nothing tells which of them a call is of: none is known. */
 static void learn_account(verdict_connection *connection, packet_info *pinfo, const char *account)
 {
     const char *known = connection->account;
+    bool is_known = known == NULL || strcmp(known, account) == 0 || dcerpc_get_transport_salt(pinfo) != 0;
 
-    if (known == NULL || dcerpc_get_transport_salt(pinfo) != 0) {
-        connection->account = wmem_strdup(memory, account);
-    } else if (strstr(known, account) == NULL && strlen(known) < MAX_ACCOUNTS) {
-        connection->account = wmem_strconcat(memory, known, " or ", account, NULL);
-    }
-}
-
-/* Returns a name for display: at most MAX_NAME characters, control characters escaped; NULL becomes "". */
-static const char *logon_name(packet_info *pinfo, const uint8_t *name)
-{
-    const char *text = name ? text_cut(pinfo->pool, (const char *)name, MAX_NAME) : "";
-
-    return ws_format_text(pinfo->pool, text, strlen(text));
+    connection->account = is_known ? wmem_strdup(memory, account) : "";
 }
 
 static void see_ntlm(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt _U_,
@@ -574,9 +550,9 @@ static void see_ntlm(verdict_connection *connection, packet_info *pinfo, const e
     enum { AUTHENTICATE = 3 }; /* [MS-NLMP] 2.2.1.3 */
     const ntlmssp_header_t *ntlm = message;
 
-    if (ntlm->type == AUTHENTICATE) { /* "LAB\\Administrator (WORKSTATION)" */
-        const char *domain = logon_name(pinfo, ntlm->domain_name), *user = logon_name(pinfo, ntlm->acct_name);
-        const char *from = logon_name(pinfo, ntlm->host_name);
+    if (ntlm->type == AUTHENTICATE) { /* "LAB\Administrator (WORKSTATION)" */
+        const char *domain = logon_name(ntlm->domain_name), *user = logon_name(ntlm->acct_name);
+        const char *from = logon_name(ntlm->host_name);
         connection->logon = wmem_strconcat(memory, domain, *domain ? "\\" : "", *user ? user : "NULL", NULL);
         learn_account(connection, pinfo,
                       *from ? wmem_strdup_printf(pinfo->pool, "%s (%s)", connection->logon, from) : connection->logon);
@@ -602,6 +578,8 @@ static void see_setup(verdict_connection *connection, packet_info *pinfo, const 
     const verdict_moment now = verdict_now(pinfo);
     bool is_map = strcmp(tapped->operation, "Map") == 0, is_unbound = strcmp(tapped->operation, "Unbound") == 0;
 
+    setup_step step = is_map ? STEP_MAP : STEP_BIND;
+
     note_message(connection, pinfo, !tapped->is_response);
     verdict_peers *peers = connection->peers;
     if (is_unbound) {
@@ -614,17 +592,12 @@ static void see_setup(verdict_connection *connection, packet_info *pinfo, const 
         mark_ours(peers);
     }
     if (!tapped->is_response) {
-        note_failure(&peers->waits, connection, STEP_BIND, OUTCOME_UNANSWERED, NULL, now);
+        ask_step(connection, step, now);
     } else if (tapped->has_failed) {
-        uint32_t bind_outcome = tapped->is_fault                    ? OUTCOME_NAK
-                                : tapped->status == ABSTRACT_SYNTAX ? OUTCOME_NO_SYNTAX
-                                                                    : OUTCOME_REJECTED;
-        uint32_t map_outcome = tapped->is_fault ? OUTCOME_MAP_FAULT : OUTCOME_NOT_REGISTERED;
-        fail_step(connection, STEP_BIND, is_map ? map_outcome : bind_outcome, now);
-    } else if (is_map) {
-        peers->waits.shown.count = 0;
+        bool is_absent = !tapped->is_fault && (is_map || tapped->status == ABSTRACT_SYNTAX);
+        fail_step(connection, step, is_absent ? OUTCOME_NO_INTERFACE : OUTCOME_REFUSED, now);
     } else {
-        pass_step(connection, STEP_BIND, now.frame);
+        pass_step(connection, step, now.frame);
     }
 }
 
@@ -647,36 +620,33 @@ static uint32_t find_number(const epan_dissect_t *edt, const char *name)
 }
 
 /* Notes what only fields say: a Kerberos error, named, of a key distribution center, or in place
- * of the packet's NTSTATUS, fails the logon; a Kerberos ticket makes the account "Kerberos";
- * behind a response that names the client a guest, or does not fit its signing, the logon waits,
- * too; the first packet of SMB3 that nothing opened. Needs: see_smb2() saw the packet. */
+ * of the packet's NTSTATUS, fails the logon; a Kerberos ticket makes the account "Kerberos"; a
+ * response that names the client a guest, or requires signing, is in doubt until the client goes on;
+ * the first packet of SMB3 that nothing opened. Needs: see_smb2() saw the packet. */
 static void see_fields(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt,
                        const void *frame _U_)
 {
     const verdict_moment now = verdict_now(pinfo);
     verdict_peers *peers = connection->peers;
     uint32_t error = OUTCOME_KERBEROS + find_number(edt, "kerberos.error_code");
-    uint32_t mode = find_number(edt, "smb2.sec_mode");
     bool is_center = connection->port == PORT_KERBEROS; /* it asks for more before each logon, which is no failure */
-    bool is_guest = find_number(edt, "smb2.session_flags") & IS_GUEST, has_mode = find_field(edt, "smb2.sec_mode");
-    bool is_signing = mode & SIGNING_REQUIRED, cannot_sign = has_mode && mode == 0 && connection->wants_signing;
+    bool is_guest = find_number(edt, "smb2.session_flags") & IS_GUEST;
+    bool is_signing = find_number(edt, "smb2.sec_mode") & SIGNING_REQUIRED;
 
     if (error > OUTCOME_KERBEROS && (!is_center || find_outcome_row(error))) {
-        peers->asker->asker_refused = is_center ? now.frame : peers->asker->asker_refused;
+        peers->asker->is_refused |= is_center;
         fail_step(connection, STEP_LOGON, error, now);
     }
     if (is_from_client(connection, pinfo)) {
-        connection->wants_signing = has_mode ? is_signing : connection->wants_signing;
         if (find_field(edt, "kerberos.SNameString")) {
             learn_account(connection, pinfo, "Kerberos");
         }
-    } else if (is_guest || is_signing || cannot_sign) {
-        note_failure(&peers->waits, connection, STEP_LOGON, is_guest ? OUTCOME_GUEST : OUTCOME_SIGNING, NULL, now);
+    } else if (is_guest || is_signing) {
+        connection->doubt = is_guest ? OUTCOME_GUEST : OUTCOME_SIGNING;
+        connection->doubted = now;
     }
-    if (find_field(edt, "smb2.header.transform.enc_data") && steps_encryption == NULL) {
-        steps_encryption = wmem_strdup_printf(
-            memory, "SMB3 encrypts what %s and %s say, and no key opens it: frame %u, docs/decryption.md",
-            peers->client, peers->server, now.frame);
+    if (steps_encrypted == 0 && find_field(edt, "smb2.header.transform.enc_data")) {
+        steps_encrypted = now.frame;
     }
 }
 
@@ -692,8 +662,7 @@ static void steps_reset(void *data _U_)
     steps_pipe_failures = wmem_map_new(memory, g_direct_hash, g_direct_equal);
     steps_times = (capture_times){0, 0, false};
     has_asker = false;
-    latest_one_way = NULL;
-    steps_encryption = NULL;
+    steps_encrypted = 0;
 }
 
 /* Wireshark's taps, and what sees their packets. */
@@ -748,12 +717,12 @@ static const setup_failure *find_failure(const verdict_peers *peers)
     const verdict_evidence *shown = &waits->shown;
     bool is_further = shown->count > 0 && (failure->shown.count == 0 || waits->step > failure->step);
 
-    if (!is_further || steps_times.was_set || waits->outcome >= FIRST_DOUBT) {
+    if (!is_further || steps_times.was_set) {
         return failure;
     }
-    bool is_silent = waits->step == STEP_CONNECT ? shown->count > 1
-                                                 : waits->connection->by[BY_SERVER].packets > 0 &&
-                                                       steps_times.last - shown->since.time >= STEPS_LONG_WAIT;
+    bool is_silent = is_connect(waits->step) ? shown->count > 1
+                                             : waits->connection->by[BY_SERVER].packets > 0 &&
+                                                   steps_times.last - shown->since.time >= STEPS_LONG_WAIT;
     return is_silent ? waits : failure;
 }
 
@@ -761,23 +730,23 @@ void steps_add_failure(verdict_monitor *monitor, const setup_failure *failure)
 {
     setup_step step = failure->step;
     bool is_status = failure->outcome >> 30 == 3;
-    const char *status = is_status ? wmem_strdup_printf(monitor->pool, "STATUS 0x%08x", failure->outcome) : "";
+    const char *status = is_status ? wmem_strdup_printf(monitor->pool, "STATUS 0x%08x", failure->outcome) : "refused";
     const outcome_row other = {.kind = OF_STEP, .party = PARTY_SERVER, .meaning = status};
     const outcome_row *found = find_outcome_row(failure->outcome), *row = found ? found : &other;
-    const char *before = kind_fails[row->kind];
-    bool is_of_row = before || (step == STEP_PIPE && row->kind != OF_STEP), has_meaning = *row->meaning;
-    const char *fails = before                                             ? before
-                        : step == STEP_LOGON && row->party == PARTY_CLIENT ? "$C cannot log on to $S"
-                                                                           : step_rows[step].fails;
+    bool is_of_step = row->kind == OF_STEP || (row->kind == VERDICT_PIPE_DENIED && step != STEP_PIPE);
+    const char *fails =
+        step == STEP_LOGON && row->party == PARTY_CLIENT ? "$C cannot log on to $S" : step_rows[step].fails;
+    const char *account = failure->shown.which ? " as $F" : "";
+    const char *text = *row->meaning == '$'
+                           ? wmem_strconcat(monitor->pool, row->meaning, step_rows[step].does, account, NULL)
+                           : wmem_strconcat(monitor->pool, fails, account, " (", row->meaning, ")", NULL);
     verdict_evidence shown = failure->shown;
 
     shown.more = row->name;
-    if (step == STEP_CONNECT) {
+    if (is_connect(step)) {
         shown.which = wmem_strdup_printf(monitor->pool, "%u", failure->connection->port);
     }
-    monitor_add_finding(monitor, is_of_row ? row->kind : step_rows[step].kind, row->party, &shown, "%s%s%s%s%s%s: $T",
-                        fails, before && !has_meaning ? step_rows[step].does : "", failure->shown.which ? " as $F" : "",
-                        has_meaning ? " (" : "", row->meaning, has_meaning ? ")" : "");
+    monitor_add_finding(monitor, is_of_step ? step_rows[step].kind : row->kind, row->party, &shown, "%s: $T", text);
 }
 
 void steps_find(verdict_monitor *monitor)
@@ -785,17 +754,16 @@ void steps_find(verdict_monitor *monitor)
     const verdict_peers *peers = monitor->pair, *asker = peers->asker;
     const setup_failure *failure = find_failure(peers);
     /* about performance counters: of the peers, or of one of the client's servers that has no other uses, or nothing else is in the capture */
-    bool is_meant = peers->is_ours || (!peers->has_other_uses && (asker->asker_asks || !has_asker));
-    bool is_unseen = failure->outcome == OUTCOME_SILENT && steps_is_one_way(latest_one_way); /* if it was answered */
+    bool is_meant = peers->is_ours || (!peers->has_other_uses && (asker->asks || !has_asker));
+    bool is_unseen = failure->outcome == OUTCOME_SILENT && steps_is_one_way(asker->one_way); /* if it was answered */
     bool is_consequence = false;
 
     if (failure->shown.count == 0 || !is_meant || is_unseen ||
-        (failure->connection->port == PORT_KERBEROS && asker->asker_logged_on > asker->asker_refused)) {
+        (failure->connection->port == PORT_KERBEROS && !asker->is_refused)) {
         return;
     }
     for (const verdict_finding *cause = monitor->findings; cause; cause = cause->next) {
-        is_consequence |= failure->step == STEP_CONNECT && cause->lasts &&
-                          cause->since.time <= failure->shown.since.time &&
+        is_consequence |= is_connect(failure->step) && cause->lasts && cause->since.time <= failure->shown.since.time &&
                           (cause->kind == VERDICT_BROKEN || cause->kind == VERDICT_UNANSWERED);
     }
     if (!is_consequence) {
@@ -813,8 +781,9 @@ void steps_find_unread(verdict_monitor *monitor)
     verdict_evidence shown = {.count = 0};
     const char *text = "The capture has one direction alone of what $C and $S say: $T";
 
-    if (steps_is_one_way(peers->one_way)) {
-        evidence_add(monitor->pool, &shown, peers->one_way->begin);
+    const verdict_connection *one_way = peers->asker->one_way;
+    if (steps_is_one_way(one_way) && one_way->peers == peers) {
+        evidence_add(monitor->pool, &shown, one_way->begin);
     }
     for (capture_lack lack = 0; lack <= LACKS_BEGIN && shown.count == 0 && !monitor->first; lack++) {
         shown = peers->lacks[lack];

@@ -11,7 +11,9 @@
 #include "verdict/evidence.h"
 
 typedef enum {
-    STEP_CONNECT,
+    STEP_CONNECT,         /* to SMB, or the endpoint mapper */
+    STEP_MAP,             /* the endpoint mapper tells a port */
+    STEP_CONNECT_SERVICE, /* to such a port */
     STEP_NEGOTIATE,
     STEP_LOGON,
     STEP_SHARE,
@@ -64,31 +66,30 @@ typedef enum {
 typedef struct {
     const struct verdict_connection *connection;
     bool is_by_client;
-    double since;   /* EVENT_LOST: time of the packet before; else `at` */
-    double at;      /* time of the packet */
-    double seconds; /* EVENT_RESENT: since the segment was sent first; EVENT_SLOW_CALL: since the request; else 0 */
+    double at; /* time of the packet, the event's end */
+    double
+        seconds; /* since its begin: EVENT_RESENT: the segment was sent first; EVENT_LOST: the packet before; EVENT_SLOW_CALL: the request; else 0 */
 } connection_event;
 
 /* A client and a server, by their addresses. Connections fill it; monitors.c fills what is sampled. */
 typedef struct verdict_peers {
     struct verdict_peers *next;  /* in the order of the capture */
-    struct verdict_peers *asker; /* first peers with this client, which have what is of all its servers */
+    struct verdict_peers *asker; /* first peers with this client, which have what is of all its servers (asker's) */
     const char *client, *server;
-    const char *called;       /* name that the client gives the server, else its address; monitors.c sets it */
-    setup_failure failure;    /* the furthest step that failed */
-    setup_failure waits;      /* requests, or SYNs, of the furthest step that is not answered */
-    uint32_t logged_on;       /* frame of the latest logon; 0: none */
-    bool has_messages;        /* of SMB2 or DCE/RPC, any */
-    bool is_ours;             /* performance-related: a bind, the pipe winreg, or a call */
-    bool has_other_uses;      /* files, other shares and pipes */
-    bool asker_asks;          /* the client asks any server for performance data */
-    uint32_t asker_logged_on; /* frame of its latest logon, or of a later step, at any server; 0: none */
-    uint32_t asker_refused;   /* frame of the latest error that a key distribution center sent it; 0: none */
-    uint32_t sampled;         /* frame of the latest sample */
-    uint32_t sampled_began;   /* frame in which the latest query, or key, with a sample began */
-    wmem_array_t *events[NUM_EVENT_KINDS]; /* connection_event of all connections, bounded */
+    const char *called;    /* name that the client gives the server, else its address; monitors.c sets it */
+    setup_failure failure; /* the furthest step that failed */
+    setup_failure waits;   /* requests, or SYNs, of the furthest step that is not answered */
+    uint32_t logged_on;    /* frame of the latest logon; 0: none */
+    bool has_messages;     /* of SMB2 or DCE/RPC, any */
+    bool is_ours;          /* performance-related: a bind, the pipe winreg, or a call */
+    bool has_other_uses;   /* files, other shares and pipes */
+    bool asks;             /* asker's: the client asks any server for performance data */
+    bool is_refused; /* asker's: a key distribution center sent the client an error, and it has not logged on since */
+    const struct verdict_connection *one_way; /* asker's: latest that was one-way; ask steps_is_one_way() */
+    uint32_t sampled;                         /* frame of the latest sample */
+    uint32_t sampled_began;                   /* frame in which the latest query, or key, with a sample began */
+    wmem_array_t *events[NUM_EVENT_KINDS];    /* connection_event of all connections, bounded */
     verdict_evidence lacks[NUM_LACKS];
-    const struct verdict_connection *one_way; /* latest that was one-way; ask steps_is_one_way() */
 } verdict_peers;
 
 /* An SMB2 error in the place of a call's response. */
@@ -113,10 +114,11 @@ typedef struct verdict_connection {
     uint32_t client_port;
     uint32_t port;           /* of the server */
     bool is_ended_by_client; /* the client sent `end` */
-    bool wants_signing;      /* the client requires it */
     verdict_moment syn;      /* first SYN, frame 0: not captured */
     verdict_moment begin;    /* first packet */
     verdict_moment end;      /* first FIN or RST, or the last pipe was closed */
+    uint32_t doubt;          /* outcome of the logon, if the client leaves now; 0: none */
+    verdict_moment doubted;  /* response that gave the doubt */
     verdict_moment acked;    /* client's newest frame that a packet without data acknowledged; time of the latter */
     double response_began;   /* time of the first segment that the server sends now, 0: none yet */
     double newest;           /* time of the newest packet */
@@ -128,7 +130,7 @@ typedef struct verdict_connection {
 
 extern verdict_peers *steps_first_peers;
 extern wmem_map_t *steps_pipe_failures; /* frame of a request -> pipe_failure; NULL before steps_watch() */
-extern const char *steps_encryption;    /* sentence on the first packet that no key opens; NULL: there is none */
+extern uint32_t steps_encrypted;        /* first frame of SMB3 that no key opens; 0: there is none */
 extern capture_times steps_times;       /* until now; zeros before the first packet, or before steps_watch() */
 
 /* Notes a call on performance counters: a request passes STEP_BIND, a response STEP_CALL.
@@ -136,13 +138,13 @@ extern capture_times steps_times;       /* until now; zeros before the first pac
  * there are forgotten; the client, where it was not known. */
 const verdict_connection *steps_note_call(packet_info *pinfo, bool is_response);
 
-/* Adds an event of a call that asks for no data. Needs: steps_note_call() returned the connection. `seconds`: until its response, now. */
-void steps_note_slow_call(const verdict_connection *connection, verdict_moment now, double seconds);
+/* Adds an event that ends at `at` (seconds since 1970), the newest of the peers, unless it is not of TCP. `seconds`: from its begin on. */
+void steps_add_event(const verdict_connection *connection, event_kind kind, bool by_client, double at, double seconds);
 
 /* Returns the account that logged on to the packet's pipe or port, else to the session around it; "" if no logon was captured. */
 const char *steps_find_account(packet_info *pinfo);
 
-/* Returns the first event of a kind in the time from `begin` to `end` (seconds since 1970), into which an EVENT_LOST lasts; NULL: none.
+/* Returns the first event of a kind that lasts into the time from `begin` to `end` (seconds since 1970), and ends behind `begin`; NULL: none.
  * `peers`: may be NULL. `connection`: NULL: any of the peers. `least`: seconds that it took. */
 const connection_event *steps_find_event(const verdict_peers *peers, const verdict_connection *connection,
                                          event_kind kind, double begin, double end, double least);

@@ -14,6 +14,7 @@
 
 #include <math.h>
 
+#define ENCRYPTED "SMB3 encrypts packets, and no key opens them: frame %u, docs/decryption.md"
 #define NOTHING \
     "No call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: docs/symptoms.md, \"Wireshark shows none of it\""
 
@@ -73,19 +74,6 @@ static const char *format_seconds(const verdict_monitor *monitor, const char *be
     return isnan(seconds) ? "" : wmem_strdup_printf(monitor->pool, "%s%s %s", before, number, is_short ? "ms" : "s");
 }
 
-/* Returns "no samples" and why, unless samples of the same peers, perhaps not decoded, may be its own. Needs: a monitor with a query. */
-static const char *explain_no_samples(const verdict_monitor *monitor)
-{
-    bool is_sampled = monitor->pair && monitor->pair->sampled > 0;
-
-    return !is_sampled && monitor->numbers[STAT_PROBES] > 0 ? "no samples, but size probes"
-           : (monitor->facts >> FACT_TITLES & 1) && monitor->num_samples == 0 && !monitor->findings
-               ? "no samples: it reads lists of names, and asks for no value"
-           : is_sampled                          ? "other queries get the samples"
-           : monitor->facts >> FACT_ANSWERED & 1 ? "no samples: no answer with data was captured"
-                                                 : "no samples: no answer to its calls was captured";
-}
-
 /* Returns "10 samples every 1.004 s, none late", or "10 samples every 1.004 s, 2 late, 1 slow,
  * longest gap 2.000 s, frame 30"; without samples the reason. "every" stands for an even
  * interval, the longest gap unless none is late. Its frame is of the response behind it, else of
@@ -94,13 +82,19 @@ static const char *format_sampling(const verdict_monitor *monitor)
 {
     const timing_verdict *timing = &monitor->timing;
     const double *stats = monitor->numbers;
+    bool is_answered = monitor->facts >> FACT_ANSWERED & 1, has_titles = monitor->facts >> FACT_TITLES & 1;
     /* the interval is known, no gap is long, no response slow, no packet marked */
     bool none_late = timing->is_even && !timing->is_any_long && !steps_times.was_set &&
                      !(monitor->facts >> FACT_MARKED & 1) && stats[STAT_LATE_ANSWERED] == 0;
     wmem_strbuf_t *text = wmem_strbuf_new(monitor->pool, "");
 
     if (stats[STAT_SAMPLES] <= 0) {
-        return explain_no_samples(monitor);
+        return has_titles && monitor->num_samples == 0 && !monitor->findings
+                   ? "no samples: it reads lists of names, and asks for no value"
+               : monitor->pair && monitor->pair->sampled > 0
+                   ? "other queries get the samples" /* perhaps its own, not decoded */
+               : is_answered ? "no samples: no answer with data was captured"
+                             : "no samples: no answer to its calls was captured";
     }
     wmem_strbuf_append(text, text_counted(monitor->pool, (uint64_t)stats[STAT_SAMPLES], "sample"));
     wmem_strbuf_append(text, timing->is_even ? format_seconds(monitor, " every ", timing->usual) : "");
@@ -125,25 +119,20 @@ const char *format_monitor_line(const verdict_monitor *monitor)
     const double *stats = monitor->numbers;
     const char *account = monitor->texts[STAT_ACCOUNT];
     wmem_allocator_t *pool = monitor->pool;
+    const char *line = wmem_strdup_printf(pool, "%s to %s", monitor->texts[STAT_CLIENT], monitor->called);
 
     if (monitor->first == NULL) {
-        return wmem_strdup_printf(pool, "%s to %s", monitor->texts[STAT_CLIENT], monitor->texts[STAT_SERVER]);
+        return line;
     }
     const char *sealed = monitor->first->is_sealed ? "; sealed: refusals and errors are not visible" : "";
-    bool is_timed = !monitor->first->is_sealed && !isnan(stats[STAT_RESPONSE]);
-    bool has_query = monitor->number > 0 && stats[STAT_SAMPLES] > 0;
+    const char *slowest = format_seconds(monitor, " (slowest ", stats[STAT_SLOWEST]);
+    bool is_timed = !*sealed && *slowest, has_query = monitor->number > 0 && stats[STAT_SAMPLES] > 0;
     const char *parts[] = {is_timed ? format_seconds(monitor, ", answered in ", stats[STAT_RESPONSE]) : "",
-                           is_timed ? wmem_strdup_printf(pool, "%s, frame %.0f)",
-                                                         format_seconds(monitor, " (slowest ", stats[STAT_SLOWEST]),
-                                                         stats[STAT_SLOWEST_FRAME])
+                           is_timed ? wmem_strdup_printf(pool, "%s, frame %.0f)", slowest, stats[STAT_SLOWEST_FRAME])
                                     : "",
                            has_query ? wmem_strconcat(pool, ", ", monitor->texts[STAT_HANDLE], NULL) : "",
                            *account ? wmem_strconcat(pool, ", logon ", account, NULL) : ""};
-    const char *line = wmem_strdup_printf(pool, "%s to %s: %s", monitor->texts[STAT_CLIENT], monitor->called,
-                                          format_sampling(monitor));
-    sealed = g_utf8_strlen(line, -1) + g_utf8_strlen(sealed, -1) > VERDICT_LINE && *sealed
-                 ? "; sealed: errors are not visible"
-                 : sealed;
+    line = wmem_strconcat(pool, line, ": ", format_sampling(monitor), NULL);
     long room = VERDICT_LINE - g_utf8_strlen(line, -1) - g_utf8_strlen(sealed, -1);
     for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
         const char **part = &parts[needed_most[i]];
@@ -164,14 +153,6 @@ static void append_line(GString *text, const char *indent, const char *line)
     wmem_free(NULL, plain);
 }
 
-/* Returns "MEANING (REFERENCE)", or with the advice of the finding's kind if it has no meaning. */
-static const char *format_advice(wmem_allocator_t *pool, const verdict_finding *finding)
-{
-    const verdict_row *row = &verdict_rows[finding->kind];
-
-    return wmem_strdup_printf(pool, "%s (%s)", finding->meaning ? finding->meaning : row->advice, row->see);
-}
-
 /* Writes a finding: the sentence; below it the filter, what is affected, and what to do. */
 static void write_finding(GString *text, const verdict_monitor *monitor, const verdict_finding *finding)
 {
@@ -182,8 +163,8 @@ static void write_finding(GString *text, const verdict_monitor *monitor, const v
         g_string_append_printf(text, "    %s\n", filter);
     }
     append_line(text, "    ",
-                wmem_strconcat(monitor->pool, finding->more ? finding->more : "", finding->more ? "; " : "",
-                               format_advice(monitor->pool, finding), NULL));
+                finding->more ? wmem_strconcat(monitor->pool, finding->more, "; ", finding->advice, NULL)
+                              : finding->advice);
 }
 
 /* Formats the notes of a summary: types that the capture lacks, always first; calls that were not
@@ -202,13 +183,12 @@ static GPtrArray *format_notes(const verdict *v)
                                            omitted.counts[OMITTED_UNTYPED], v->values));
     }
     if (v->monitors->len == 0 && !omitted.any_decoded && omitted.counts[OMITTED_UNDECODED] == 0) {
-        g_ptr_array_add(notes, g_strdup(steps_encryption ? steps_encryption : NOTHING));
+        g_ptr_array_add(notes, steps_encrypted ? g_strdup_printf(ENCRYPTED, steps_encrypted) : g_strdup(NOTHING));
     }
     return notes;
 }
 
-/* Writes whether all is well, or which names the capture lacks, findings and a line of each monitor, then notes. If a long note would be the first
- * line, its begin stands above it. */
+/* Writes whether all is well, or which names the capture lacks, findings and a line of each monitor, then notes. */
 static void write_summary_text(GString *text, const verdict *v)
 {
     GPtrArray *notes = format_notes(v);
@@ -233,11 +213,7 @@ static void write_summary_text(GString *text, const verdict *v)
     }
     g_string_append(text, behind->str);
     for (unsigned i = 0; i < notes->len; i++) {
-        const char *note = g_ptr_array_index(notes, i);
-        if (text->len == 0 && g_utf8_strlen(note, -1) > VERDICT_LINE) {
-            g_string_append_printf(text, "%.*s\n", (int)strcspn(note, ";"), note);
-        }
-        g_string_append_printf(text, "%s\n", note);
+        g_string_append_printf(text, "%s\n", (const char *)g_ptr_array_index(notes, i));
     }
     if (all == HEALTHY) {
         g_string_prepend(text, wmem_strdup_printf(v->pool, "No problems found: %s, %s\n",
@@ -278,21 +254,17 @@ void verdict_put_texts(json_dumper *json, const char *name, GPtrArray *texts)
     g_ptr_array_free(texts, TRUE);
 }
 
-/* `word`: "true", "false" or "null". */
+/* `word`: JSON, as "true" or "null". */
 static void put_word(json_dumper *json, const char *name, const char *word)
 {
     json_dumper_set_member_name(json, name);
     json_dumper_value_anyf(json, "%s", word);
 }
 
-/* Writes a moment as the member `name`: {"time": UTC as text, "frame": number}. */
-static void put_finding_moment(json_dumper *json, const verdict_monitor *monitor, const char *name, verdict_moment at)
+/* Returns a moment as JSON, with the time in UTC. */
+static const char *format_moment(wmem_allocator_t *pool, verdict_moment at)
 {
-    json_dumper_set_member_name(json, name);
-    json_dumper_begin_object(json);
-    verdict_put_text(json, "time", verdict_time(monitor->pool, at.time));
-    verdict_put_number(json, "frame", at.frame);
-    json_dumper_end_object(json);
+    return wmem_strdup_printf(pool, "{\"time\": \"%s\", \"frame\": %u}", verdict_time(pool, at.time), at.frame);
 }
 
 /* Writes a finding as an element of the array that was begun. `until` is null if it lasts. */
@@ -302,17 +274,13 @@ static void put_finding(json_dumper *json, const verdict_monitor *monitor, const
     verdict_put_text(json, "party", parties[finding->party]);
     verdict_put_text(json, "kind", verdict_rows[finding->kind].name);
     put_word(json, "note", finding->kind >= VERDICT_FIRST_NOTE ? "true" : "false");
-    put_finding_moment(json, monitor, "since", finding->since);
-    if (finding->lasts) {
-        put_word(json, "until", "null");
-    } else {
-        put_finding_moment(json, monitor, "until", finding->until);
-    }
+    put_word(json, "since", format_moment(monitor->pool, finding->since));
+    put_word(json, "until", finding->lasts ? "null" : format_moment(monitor->pool, finding->until));
     verdict_put_number(json, "count", finding->count);
     verdict_put_text(json, "filter", verdict_filter(monitor->pool, finding));
     verdict_put_text(json, "text",
                      wmem_strconcat(monitor->pool, finding->text, finding->more ? "; " : NULL, finding->more, NULL));
-    verdict_put_text(json, "advice", format_advice(monitor->pool, finding));
+    verdict_put_text(json, "advice", finding->advice);
     json_dumper_end_object(json);
 }
 

@@ -343,6 +343,7 @@ LADDER = {
        if not name.startswith('logon-') or name in ('logon-wrong-password', 'logon-no-logon-server')},
     **{name + '-thrice': Faulty(lambda w, rung=rung: [rung(w, SRV01) for _ in range(3)], kind, party, 3) for name, (rung, kind, party, _) in {**RUNGS, **STUCK}.items()
        if name in ('logon-guest', 'logon-unanswered', 'bind-nak-over-smb', 'bind-unanswered-smb')},
+    'blocked-behind-mapper': Faulty(lambda w: [no_connection(None, 49671, True)(w, SRV01) for _ in range(3)], 'unreachable', 'network', 9),
     'one-of-two-accounts': Faulty(polls(4, lambda m: smb_says(SETUP, 0xC000006D, user='svc-prtg')(m.network, SRV01), 4, mode='smb'), 'logon_failed', 'client', 1,
                                   says=' as LAB\\svc-prtg ('),
     'account-with-a-dollar': Faulty(lambda w: smb_says(SETUP, 0xC000006D, user='SQL$SALES')(w, SRV01), 'logon_failed', 'client', 1, says=' as LAB\\SQL$SALES ('),
