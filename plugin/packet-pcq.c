@@ -59,11 +59,11 @@ static int ett_buffer = -1, ett_query = -1, ett_pcq = -1;
 typedef struct {
     rpc_call rpc;
     pcq_request request;
-    uint32_t in_size;    /* dwInSize */
-    bool add;            /* dwAdd: ValidateCounters adds counters, else it removes them */
-    query_moment asked;  /* the query as the request saw it */
-    query_snapshot seen; /* the query as the response shows it */
-    const char *machine; /* szMachine without backslashes in front */
+    uint32_t in_size;     /* dwInSize */
+    bool add;             /* dwAdd: ValidateCounters adds counters, else it removes them */
+    query_snapshot asked; /* the query as the request saw it */
+    query_snapshot seen;  /* the query as the response shows it */
+    const char *machine;  /* szMachine without backslashes in front */
 } pcq_call;
 
 /* A PDU while it is dissected. */
@@ -438,7 +438,7 @@ static void show_query(pcq_pdu *p, proto_tree *tree)
     if (epoch->refused > 0) {
         proto_item_append_text(item, ", %u refused", epoch->refused);
     }
-    if (!epoch->is_complete || epoch->is_assumed || p->call->asked.is_changing) {
+    if (!epoch->is_complete || epoch->is_assumed || p->call->asked.is_assumed) {
         proto_item_append_text(item, ", as far as is known");
     }
     if (epoch->accepted + epoch->refused > MAX_LISTED_COUNTERS) {
@@ -475,7 +475,7 @@ static void begin_query_use(pcq_pdu *p)
         call->handle = handle_open(PERF_HANDLE_QUERY, p->pdu.server, p->handle, 0, NULL);
     }
     if (call->handle && p->pdu.first_time) {
-        p->call->asked = query_see_request(call->handle, call->request_frame, call->connection->unread_change);
+        p->call->asked = query_see_request(call->handle, call->connection->unread_change);
     }
     rpc_pdu_report_closed_handle(&p->pdu, p->handle_item);
 }
@@ -489,7 +489,7 @@ static state_handle *confirm_query(pcq_pdu *p)
     if (call->handle && (p->succeeded || p->pdu.tapped.is_probe) && rpc_pdu_may_learn(&p->pdu)) {
         rpc_pdu_confirm_handle(&p->pdu, PERF_HANDLE_QUERY, call->handle->bytes);
         if (call->answering) {
-            p->call->asked = query_see_request(call->answering, call->request_frame, call->connection->unread_change);
+            p->call->asked = query_see_request(call->answering, call->connection->unread_change);
         }
     }
     return rpc_pdu_get_handle(&p->pdu);
@@ -531,7 +531,7 @@ static void info_response(pcq_pdu *p)
     }
     state_handle *handle = confirm_query(p);
     if (p->succeeded && rpc_pdu_may_learn(&p->pdu) && handle) {
-        query_apply_info(handle, p->pdu.tapped.identifiers, p->context.count, &p->call->asked);
+        query_apply_info(handle, p->pdu.tapped.identifiers, p->context.count, p->pdu.call->request_frame);
     }
 }
 
@@ -564,7 +564,7 @@ static void data_response(pcq_pdu *p)
         if (p->pdu.first_time && p->succeeded && handle && tvb_bytes_exist(tvb, 0, PERF_DATA_HEADER_SIZE)) {
             uint32_t blocks = tvb_get_letohl(tvb, 4); /* dwNumCounters */
             bool is_sound = answer->table->is_sound && rpc_pdu_may_learn(&p->pdu);
-            p->call->seen = query_check_block_count(handle, &p->call->asked, blocks, is_sound);
+            p->call->seen = query_check_block_count(handle, p->call->asked.epoch, blocks, is_sound);
         }
         value_tree_show(p->buffer_tree, &p->pdu.report, answer, &pcq_tree_ops);
         uint32_t failed = answer->table->failed;
@@ -642,11 +642,7 @@ static void validate_response(pcq_pdu *p)
     confirm_query(p);
     /* without memory for all some of it may be done */
     bool is_known = !p->pdu.report.damaged && !p->pdu.is_short && p->pdu.tapped.status != STATUS_OUTOFMEMORY;
-    query_end_change(p->call->rpc.change,
-                     !is_known      ? CHANGE_UNKNOWN
-                     : p->succeeded ? CHANGE_DONE
-                                    : CHANGE_FAILED,
-                     p->pdu.tapped.identifiers, p->context.count);
+    query_end_change(p->call->rpc.change, is_known, p->pdu.tapped.identifiers, p->pdu.tapped.num_identifiers);
 }
 
 /* --- The interface ----------------------------------------------------------------------------------------------- */
@@ -731,7 +727,7 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
                           "The request was not captured whole, or not decrypted: what depends on it stays undecoded");
     }
     if (rpc_pdu_report_garbled(&p.pdu, /* ends_with_length */ false)) {
-        query_end_change(p.call->rpc.change, CHANGE_UNKNOWN, NULL, 0);
+        query_end_change(p.call->rpc.change, /* is_known */ false, NULL, 0);
     } else {
         void (*use)(pcq_pdu *p) = p.pdu.is_request ? p.operation->request : p.operation->response;
         bool is_whole = rpc_pdu_read(&p.pdu, read_all_parameters, &p);

@@ -366,7 +366,7 @@ static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, pend
     bool is_whole = !is_fault || tvb_bytes_exist(header->tvb, header->at, FAULT_SIZE);
 
     if (is_fault && call) { /* nothing of a change is done */
-        query_end_change(call->change, CHANGE_FAILED, NULL, 0);
+        query_end_change(call->change, /* is_known */ true, NULL, 0);
     }
     if (!is_whole || !(call || what || (is_fault && is_followed))) {
         return;

@@ -5,7 +5,6 @@
  */
 #include "state/queries.h"
 
-#define BLOCKS_UNKNOWN UINT32_MAX
 #define BLOCKS_NOT_READ (INT64_C(1) << 40) /* more than any sum of what can be read */
 
 /* Win32's ERROR_ALREADY_EXISTS: the query holds the counter already. */
@@ -106,7 +105,6 @@ static query_epoch *begin_epoch(struct state_query *query, bool is_complete)
 
     epoch->number++;
     epoch->is_complete = is_complete;
-    epoch->blocks = BLOCKS_UNKNOWN;
     epoch->index = is_complete ? epoch->index : NULL;
     query->epoch = epoch;
     return epoch;
@@ -184,7 +182,6 @@ static struct state_query *find_or_create_query(state_handle *handle)
     if (handle->query == NULL) {
         struct state_query *query = handle->query = wmem_new0(wmem_file_scope(), struct state_query);
         query->epoch = wmem_new0(wmem_file_scope(), query_epoch);
-        query->epoch->blocks = BLOCKS_UNKNOWN;
         query->epoch->is_complete = handle->opened_frame != 0;
         set_counters(query, NULL, 0);
         query->pending = wmem_list_new(wmem_file_scope());
@@ -199,7 +196,7 @@ static bool is_changing(const struct state_query *query)
     return wmem_list_count(query->pending) > 0;
 }
 
-query_moment query_see_request(state_handle *handle, uint32_t frame, uint32_t unread)
+query_snapshot query_see_request(state_handle *handle, uint32_t unread)
 {
     struct state_query *query = find_or_create_query(handle);
 
@@ -207,7 +204,7 @@ query_moment query_see_request(state_handle *handle, uint32_t frame, uint32_t un
         query_begin_change(handle, /* add */ false, NULL, 0, unread);
     }
     query->change_frame = MAX(query->change_frame, unread);
-    return (query_moment){query->epoch, frame, is_changing(query)};
+    return (query_snapshot){query->epoch, 0, is_changing(query)};
 }
 
 /* True if an outcome changes what the query knows of an identifier. Adding changes nothing if the
@@ -273,7 +270,7 @@ static void settle_changes(struct state_query *query)
     query->pending_blocks = 0;
 }
 
-void query_end_change(query_change *change, change_outcome outcome, const perf_identifier *identifiers, uint32_t count)
+void query_end_change(query_change *change, bool is_known, const perf_identifier *identifiers, uint32_t count)
 {
     struct state_query *query = change ? change->query : NULL;
     bool was_pending = query && query->pending == change->pending;
@@ -284,9 +281,9 @@ void query_end_change(query_change *change, change_outcome outcome, const perf_i
     change->query = NULL;
     wmem_list_remove_frame(change->pending, change->place);
     query->pending_blocks -= was_pending ? change->blocks : 0;
-    if (outcome == CHANGE_UNKNOWN) {
+    if (!is_known) {
         begin_epoch(query, /* is_complete */ false);
-    } else if (outcome == CHANGE_DONE) {
+    } else if (count > 0) {
         query->epoch->is_assumed &= was_pending; /* else it was done before anybody said so */
         apply_identifiers(query, change->add, identifiers, count);
     }
@@ -315,15 +312,14 @@ static query_index *index_counters(const struct state_query *query, const perf_i
 }
 
 /* Settles nothing by a request from before a change: its response may show the counters from before it or after it. */
-void query_apply_info(state_handle *handle, const perf_identifier *identifiers, uint32_t count,
-                      const query_moment *asked)
+void query_apply_info(state_handle *handle, const perf_identifier *identifiers, uint32_t count, uint32_t asked_in)
 {
     struct state_query *query = find_or_create_query(handle);
     query_epoch *epoch = query->epoch;
     bool settles = is_changing(query);
     unsigned hash = 0;
 
-    if (asked->frame <= query->change_frame || query_first_odd_index(identifiers, count) < count) {
+    if (asked_in <= query->change_frame || query_first_odd_index(identifiers, count) < count) {
         return;
     }
     settle_changes(query);
@@ -345,18 +341,18 @@ void query_apply_info(state_handle *handle, const perf_identifier *identifiers, 
 
 /* --- Data -------------------------------------------------------------------------------------------------------- */
 
-query_snapshot query_check_block_count(state_handle *handle, const query_moment *asked, uint32_t blocks, bool is_sound)
+query_snapshot query_check_block_count(state_handle *handle, const query_epoch *asked, uint32_t blocks, bool is_sound)
 {
     struct state_query *query = find_or_create_query(handle);
     query_epoch *epoch = query->epoch;
-    bool overlaps = asked->epoch != epoch;
+    bool overlaps = asked != epoch;
     query_snapshot snapshot = {epoch, blocks, overlaps || is_changing(query)};
-    uint32_t expected = epoch->index ? epoch->index->count : epoch->is_complete ? epoch->accepted : epoch->blocks;
 
-    if (blocks == expected || (!epoch->is_complete && expected == BLOCKS_UNKNOWN)) {
-        epoch->blocks = blocks;
-    } else if (overlaps) { /* it may show what was before the change */
-        snapshot.epoch = asked->epoch;
+    if (!epoch->is_complete || blocks == (epoch->index ? epoch->index->count : epoch->accepted)) {
+        return snapshot;
+    }
+    if (overlaps) { /* it may show what was before the change */
+        snapshot.epoch = asked;
     } else if (!is_sound) {
         snapshot.epoch = NULL;
     } else if (is_changing(query) && epoch->accepted + query->pending_blocks == blocks) {
@@ -372,7 +368,6 @@ query_snapshot query_check_block_count(state_handle *handle, const query_moment 
     } else { /* a change was not captured, or not read */
         settle_changes(query);
         snapshot.epoch = begin_epoch(query, /* is_complete */ false);
-        query->epoch->blocks = blocks;
         snapshot.is_assumed = false;
     }
     return snapshot;

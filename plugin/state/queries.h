@@ -39,29 +39,21 @@ typedef struct query_epoch {
     uint32_t accepted;      /* counters that the server accepted */
     uint32_t refused;       /* counters that it refused */
     unsigned hash;          /* sum of the hashes of all accepted identifiers */
-    uint32_t blocks;        /* of its newest data while it is not complete, UINT32_MAX: none seen */
     query_index *index;     /* sent by QueryCounterInfo, NULL: not sent */
     bool is_complete;       /* all its counters are known */
     bool is_assumed;        /* its counters are contradicted, or nobody sent them */
 } query_epoch;
 
-/* A query as a request sees it. */
-typedef struct {
-    const query_epoch *epoch; /* NULL: no query */
-    uint32_t frame;           /* of the request */
-    bool is_changing;         /* the outcome of a change is not known */
-} query_moment;
-
-/* A query as the data of a response shows it. Zeros: nothing is known. */
+/* A query as a request sees it, or the data of a response shows it. Zeros: nothing is known. */
 typedef struct query_snapshot {
     const query_epoch *epoch; /* NULL: its blocks are nobody's */
-    uint32_t blocks;          /* number of blocks in the response */
+    uint32_t blocks;          /* number of blocks in the response; of a request 0 */
     bool is_assumed;          /* the counters may have been others */
 } query_snapshot;
 
-/* Returns the query as the request in `frame` sees it. `unread`: frame of its connection's latest ValidateCounters that could not be read, of
- * whichever query; 0: none. Changes: creates the query, and begins a change of it that could not be read. */
-query_moment query_see_request(state_handle *handle, uint32_t frame, uint32_t unread);
+/* Returns the query as a request sees it. `unread`: frame of its connection's latest ValidateCounters that could not be read, of whichever query;
+ * 0: none. Changes: creates the query, and begins a change of it that could not be read. */
+query_snapshot query_see_request(state_handle *handle, uint32_t unread);
 
 /* A ValidateCounters, from its request to query_end_change(). Lives as long as the file. */
 typedef struct query_change query_change;
@@ -71,21 +63,18 @@ typedef struct query_change query_change;
 query_change *query_begin_change(state_handle *handle, bool add, const perf_identifier *identifiers, uint32_t count,
                                  uint32_t frame);
 
-typedef enum { CHANGE_DONE, CHANGE_FAILED, CHANGE_UNKNOWN } change_outcome;
+/* Ends a change, which did what the response's `identifiers` say by their status; without any nothing. `is_known`: false: an epoch begins whose
+ * counters are not all known. Does nothing if `change` has ended, or is NULL. */
+void query_end_change(query_change *change, bool is_known, const perf_identifier *identifiers, uint32_t count);
 
-/* Ends a change. DONE: what the response's `identifiers` say by their status; FAILED: nothing; UNKNOWN: an epoch begins whose counters are not all
- * known. Does nothing if `change` has ended, or is NULL. */
-void query_end_change(query_change *change, change_outcome outcome, const perf_identifier *identifiers, uint32_t count);
+/* Applies a response to QueryCounterInfo. `asked_in`: frame of its request. Changes: its counters and their blocks are those of the epoch, and
+ * earlier changes have ended. A request from before a change, or indexes that contradict each other, change nothing. */
+void query_apply_info(state_handle *handle, const perf_identifier *identifiers, uint32_t count, uint32_t asked_in);
 
-/* Applies a response to QueryCounterInfo, of the request that saw `asked`. Changes: its counters and their blocks are those of the epoch, and earlier
- * changes have ended. A request from before a change, or indexes that contradict each other, change nothing. */
-void query_apply_info(state_handle *handle, const perf_identifier *identifiers, uint32_t count,
-                      const query_moment *asked);
-
-/* Compares a response's number of blocks with the query's counters. Returns the epoch that they are of, if any. Changes: the number that all pending
- * changes together make applies them. Another, if well-formed (`is_sound`) and no change is pending, begins an epoch whose counters are not all
- * known. */
-query_snapshot query_check_block_count(state_handle *handle, const query_moment *asked, uint32_t blocks, bool is_sound);
+/* Compares a response's number of blocks with the query's counters. `asked`: the epoch that its request saw. Returns the epoch that the blocks are
+ * of, if any. Changes: the number that all pending changes together make applies them. Another, if well-formed (`is_sound`) and no change is
+ * pending, begins an epoch whose counters are not all known. */
+query_snapshot query_check_block_count(state_handle *handle, const query_epoch *asked, uint32_t blocks, bool is_sound);
 
 /* Places of a query's counters that are looked at for each of its packets: refused and removed counters can be far more than the others. */
 #define QUERY_MOST_PLACES 10000
