@@ -63,8 +63,7 @@ static void *allocate_index(perf_table *t, size_t count, size_t size)
     return check_memory(calloc(count, size));
 }
 
-/* Frees all indexes. Needs: the table is begun or freed next, since pointers to them stay. */
-static void free_indexes(perf_table *t)
+void perf_table_free(perf_table *t)
 {
     for (perf_group_index *lookup = t->indexes, *next; lookup; lookup = next) {
         next = lookup->next;
@@ -75,35 +74,17 @@ static void free_indexes(perf_table *t)
         free(lookup);
     }
     free(t->by_key.slots);
-}
-
-void perf_table_begin(perf_table *t, const uint8_t *data, uint32_t size, uint32_t reported, bool is_block)
-{
-    const perf_table before = *t;
-
-    free_indexes(t);
-    *t = (perf_table){.data = data,
-                      .size = size,
-                      .reported = reported,
-                      .is_block = is_block,
-                      .is_whole = true,
-                      .groups = before.groups,
-                      .columns = before.columns,
-                      .rows = before.rows,
-                      .cells = before.cells,
-                      .faults = before.faults,
-                      .array_bytes = before.array_bytes};
-    memcpy(t->room, before.room, sizeof t->room);
-}
-
-void perf_table_free(perf_table *t)
-{
-    free_indexes(t);
     free(t->groups);
     free(t->columns);
     free(t->rows);
     free(t->cells);
     free(t->faults);
+}
+
+void perf_table_begin(perf_table *t, const uint8_t *data, uint32_t size, uint32_t reported, bool is_block)
+{
+    perf_table_free(t);
+    *t = (perf_table){.data = data, .size = size, .reported = reported, .is_block = is_block, .is_whole = true};
 }
 
 perf_raw perf_table_number(const perf_table *t, const perf_group *g, uint32_t row, uint32_t column)

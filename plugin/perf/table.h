@@ -131,8 +131,8 @@ typedef struct {
 } perf_table;
 
 /* Read counter data of PerflibV2, or a PERF_DATA_BLOCK. `size`: bytes that were captured, `reported`: bytes that were sent. Bytes that the
- * capture lacks are no fault, but their group and the response are not sound. Needs: `table` is zeros, or was read before: then its memory
- * is used again; `data` lives as long as the table. Changes: `table`, which perf_table_free() frees. */
+ * capture lacks are no fault, but their group and the response are not sound. Needs: `table` is zeros, or was read before; `data` lives
+ * as long as the table. Changes: `table`, which perf_table_free() frees. */
 void perf_table_read_data(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported);
 void perf_table_read_block(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported);
 
@@ -151,7 +151,7 @@ static inline perf_group *perf_table_group(perf_table *t, uint32_t number)
 /* Frees arrays and indexes of the table, but not its data. */
 void perf_table_free(perf_table *table);
 
-/* Empties a table for a reader. Needs: zeros, or a table that was read. Changes: indexes are freed, arrays used again; `data` is not copied. */
+/* Empties a table for a reader. Needs: zeros, or a table that was read. Changes: what it has is freed; `data` is not copied. */
 void perf_table_begin(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported, bool is_block);
 
 /* Grows an array of a table (`which`: PERF_GROUPS ...) by room for `more` elements and half as many as it had. Returns it, which may have moved.

@@ -19,20 +19,12 @@ static struct {
 /* Samples whose tables were read last, that of the oldest table first. */
 static GQueue tables = G_QUEUE_INIT;
 
-/* A table that ended: the next one is read into its memory. NULL: none. */
-static perf_table *spare_table;
-
 /* --- Tables ------------------------------------------------------------------------------------------------------ */
 
-/* Ends a table. Changes: if there is no spare one, it is that. */
 static ws_wmem_result free_table(wmem_allocator_t *pool _U_, wmem_cb_event_t event _U_, void *table)
 {
-    if (spare_table == NULL) {
-        spare_table = table;
-    } else {
-        perf_table_free(table);
-        g_free(table);
-    }
+    perf_table_free(table);
+    g_free(table);
     return FALSE;
 }
 
@@ -74,9 +66,8 @@ static void keep_table(state_sample *sample, perf_table *table, wmem_allocator_t
 /* Reads bytes as a table, for free_table(). */
 static perf_table *read_table(bool is_block, const uint8_t *bytes, uint32_t size, uint32_t reported)
 {
-    perf_table *table = spare_table ? spare_table : g_new0(perf_table, 1);
+    perf_table *table = g_new0(perf_table, 1);
 
-    spare_table = NULL;
     (is_block ? perf_table_read_block : perf_table_read_data)(table, bytes, size, reported);
     return table;
 }

@@ -497,7 +497,7 @@ static void check_changes(table_reader *read, const buffer *original, const chan
                     fault->stated, fault->found, sound_groups(&s.table));
             abort();
         }
-        for (int again = 0; again < 40; again++) { /* memory that is used again holds what fits, not what is said */
+        for (int again = 0; again < 40; again++) { /* memory holds what fits, not what is said */
             read(&s.table, b.bytes, b.size, b.size);
         }
         assert(perf_table_memory(&s.table) < 1 << 16);
