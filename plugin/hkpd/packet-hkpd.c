@@ -541,7 +541,6 @@ static void learn_system_name(hkpd_pdu *p)
         server_learn_name(server, name);
         if (handle && handle->machine == NULL) {
             handle->machine = wmem_strdup(wmem_file_scope(), name);
-            handle_note_name(handle, name);
         }
     }
     if (name && server->computer_name && !server_is_named(server, name)) {

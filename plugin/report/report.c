@@ -62,7 +62,7 @@ static void add_results(report *r, const chart_sample *sample, value_stream *val
         if (values->at.counter->is_text) {
             continue;
         }
-        const char *path = call_tap_placed_path(values->pool, values->response.handle, value_stream_path(values));
+        const char *path = value_stream_path(values);
         perf_result result = value_stream_result(values);
         chart_line *line = keyed_list_find_or_add(&r->lines.all, path, sizeof *line);
         /* another counter of that path, with a result or without, has no line */

@@ -7,10 +7,6 @@
 
 static wmem_map_t *handles; /* state_handle, as its own key -> the newest; emptied with the file */
 
-/* Names of machines in paths, in small letters -> the state_server that had it first; emptied with
- * the file. */
-static wmem_map_t *called;
-
 static uint32_t numbers[NUM_HANDLE_KINDS]; /* given out so far; from 0 again with the file */
 
 static unsigned handle_hash(const void *handle)
@@ -34,19 +30,6 @@ void handle_confirm(state_handle *handle)
     }
 }
 
-/* Compares names in small letters: paths don't tell capitals apart. */
-void handle_note_name(state_handle *handle, const char *machine)
-{
-    char *name = g_utf8_strdown(machine && *machine ? machine : handle->server->text, -1);
-    state_server *first = wmem_map_lookup(called, name);
-
-    if (first == NULL) {
-        wmem_map_insert(called, wmem_strdup(wmem_file_scope(), name), handle->server);
-    }
-    g_free(name);
-    handle->place = first && first != handle->server ? handle->server->text : NULL;
-}
-
 state_handle *handle_open(state_handle_kind kind, state_server *server, const uint8_t *bytes, uint32_t frame,
                           const char *machine)
 {
@@ -55,7 +38,6 @@ state_handle *handle_open(state_handle_kind kind, state_server *server, const ui
     *handle = (state_handle){.kind = kind, .server = server, .opened_frame = frame, .machine = machine};
     memcpy(handle->bytes, bytes, sizeof handle->bytes);
     handle->series = wmem_map_new(wmem_file_scope(), wmem_str_hash, g_str_equal);
-    handle_note_name(handle, machine);
     wmem_map_remove(handles, handle);
     wmem_map_insert(handles, handle, handle);
     if (frame != 0) {
@@ -93,5 +75,4 @@ void handles_register(void)
 {
     register_cleanup_routine(reset_numbers);
     handles = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), handle_hash, handle_equal);
-    called = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_str_hash, g_str_equal);
 }

@@ -23,7 +23,6 @@ struct state_handle {
     uint32_t opened_frame;     /* 0: not captured */
     uint32_t closed_frame;     /* of the request that closed it, 0: not closed in this capture */
     const char *machine;       /* szMachine without backslashes, or SystemName; NULL: not known */
-    const char *place;         /* its server's address, where another server was called so before; else NULL */
     struct state_query *query; /* NULL: nobody used it as a query */
     wmem_map_t *series;        /* question -> sample_series; first pass only */
 };
@@ -45,8 +44,5 @@ bool handle_is_null(const uint8_t *bytes);
 
 /* Returns what paths of PerflibV2 call the server of a handle: as the client put it; its address if that is not known or `handle` is NULL. */
 const char *handle_machine(const state_handle *handle, const state_server *server);
-
-/* Notes what paths call the handle's computer; NULL or "": its address. Changes: `place` is that address if another server had the name first. */
-void handle_note_name(state_handle *handle, const char *machine);
 
 void handles_register(void);

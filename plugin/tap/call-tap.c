@@ -49,11 +49,6 @@ void call_tap_queue_setup(packet_info *pinfo, const call_tap_data *tapped)
     }
 }
 
-const char *call_tap_placed_path(wmem_allocator_t *pool, const state_handle *handle, const char *path)
-{
-    return path && handle && handle->place ? wmem_strdup_printf(pool, "%s (%s)", path, handle->place) : path;
-}
-
 bool call_tap_is_usual_failure(const call_tap_data *tapped)
 {
     enum { NOT_FOUND = 1168, RESOURCE_LANG_NOT_FOUND = 1815, WMI_INSTANCE_NOT_FOUND = 4201 };

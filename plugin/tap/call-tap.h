@@ -82,10 +82,6 @@ static inline bool call_tap_has_sample(const call_tap_data *tapped)
     return tapped->answer && !tapped->is_repeated && tapped->answer->sample && tapped->answer->handle;
 }
 
-/* Returns a path that is unique among servers: "PATH (192.0.2.20)" in `pool` if another server was called by the same name before, else `path`
- * itself. `handle`, `path`: may be NULL. */
-const char *call_tap_placed_path(wmem_allocator_t *pool, const state_handle *handle, const char *path);
-
 /* Returns a number for the set of counters that a query has at the call: equal for equal sets, never 0. Needs: `epoch`. */
 unsigned call_tap_counters_hash(const call_tap_data *tapped);
 

@@ -19,7 +19,7 @@ typedef struct {
     uint64_t resets;        /* values without a result, because the counter or its base decreased */
     uint64_t response;      /* number of the newest response that has it; 0: none */
     bool is_assumed;        /* a value may be another counter's or instance's */
-    counter_identity whose; /* the first counter of that path; others are not counted */
+    counter_identity whose; /* the first counter of that path; others, and other servers', are not counted */
     perf_summary results;
 } counter_row;
 
@@ -37,7 +37,6 @@ static void counters_begin(void *data _U_)
  * response, and another counter with the same path: they are counted as omitted. */
 static void count_value(stat_table *t, value_stream *stream, const char *path)
 {
-    path = call_tap_placed_path(stream->pool, stream->response.handle, path);
     counter_row *row = stream->at.counter->is_text ? NULL : keyed_list_find_or_add(&counted.rows, path, sizeof *row);
 
     if (row == NULL || row->response == counted.responses || !value_stream_is_same_counter(stream, &row->whose)) {

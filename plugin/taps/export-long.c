@@ -46,7 +46,7 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const va
     } else {
         csv_text(head, NULL);
     }
-    csv_text(head, call_tap_placed_path(stream->pool, handle, stream->computer));
+    csv_text(head, stream->computer);
     export->answer_size = head->len;
 }
 

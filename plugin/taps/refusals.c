@@ -105,15 +105,14 @@ static void add_to_list(keyed_list *list, packet_info *pinfo, const call_tap_dat
 {
     const state_handle *handle = tapped->handle;
     const char *client = address_to_str(pinfo->pool, &pinfo->dst);
-    const char *path = call_tap_placed_path(pinfo->pool, handle, found->path);
     bool is_fault = tapped->is_fault && found->kind == REFUSED_CALL;
-    const char *key =
-        wmem_strdup_printf(pinfo->pool, "%s %s %d %u %s", tapped->server->text, client, is_fault, found->status, path);
+    const char *key = wmem_strdup_printf(pinfo->pool, "%s %s %d %u %s", tapped->server->text, client, is_fault,
+                                         found->status, found->path);
     wmem_allocator_t *pool = list->pool;
     refusal_row *row = keyed_list_find_or_add(list, key, sizeof *row);
 
     if (row->count++ == 0) {
-        row->path = wmem_strdup(pool, path);
+        row->path = wmem_strdup(pool, found->path);
         describe_error(row, pool, tapped, found);
         row->client = wmem_strdup(pool, client);
         row->first_frame = pinfo->num;

@@ -521,8 +521,9 @@ bool value_stream_is_same_counter(value_stream *stream, counter_identity *identi
     if (whose && (identity->id != counter->id || memcmp(identity->guid, whose->guid, sizeof identity->guid) != 0)) {
         return false;
     }
+    identity->server = identity->server ? identity->server : stream->response.server;
     identity->type = identity->type ? identity->type : counter->type;
-    return counter->type == NULL || identity->type == counter->type;
+    return identity->server == stream->response.server && (counter->type == NULL || identity->type == counter->type);
 }
 
 /* --- Text --------------------------------------------------------------------------------------------------------- */

@@ -201,13 +201,14 @@ const char *value_stream_format_identifier(value_stream *stream);
 
 /* A counter that a path stands for. Begins as zeros. */
 typedef struct {
-    bool is_known;    /* the next two, of PerflibV2 alone */
-    uint8_t guid[16]; /* counterset */
+    const state_server *server; /* NULL: none was taken yet */
+    bool is_known;              /* the next two, of PerflibV2 alone */
+    uint8_t guid[16];           /* counterset */
     uint32_t id;
     const perf_counter_type *type;
 } counter_identity;
 
-/* Returns false for another counter, or another type, than `identity`: paths can be alike. Changes: `identity` takes what it lacks. */
+/* Returns false for another counter, server or type than `identity`: paths can be alike. Changes: `identity` takes what it lacks. */
 bool value_stream_is_same_counter(value_stream *stream, counter_identity *identity);
 
 /* The first bytes of a value that is no number: all that is shown of it. */

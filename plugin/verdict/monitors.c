@@ -64,14 +64,14 @@ static void learn_server_name(const verdict *v, verdict_query *query, const call
  * it. Needs: the caller sets `connection` and `pair`. */
 static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const call_tap_data *tapped)
 {
-    const char *key = format_query_key(pinfo, tapped), *place = tapped->handle ? tapped->handle->place : NULL;
+    const char *key = format_query_key(pinfo, tapped);
     verdict_query *query = wmem_map_lookup(v->by_key, key);
 
     if (query == NULL) {
         query = wmem_new(v->memory, verdict_query);
         *query = (verdict_query){
             .client = address_to_str(v->memory, tapped->is_response ? &pinfo->dst : &pinfo->src),
-            .server = wmem_strdup(v->memory, place ? place : tapped->server->text),
+            .server = wmem_strdup(v->memory, tapped->server->text),
             .account = wmem_strdup(v->memory, steps_find_account(pinfo)),
             .is_hkpd = tapped->is_hkpd,
             .is_sealed = tapped->sealed.connection != NULL,
