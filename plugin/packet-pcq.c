@@ -50,20 +50,20 @@ static const value_string opnum_vals[] = {PCQ_OPERATIONS(OPNUM_STRING){0, NULL}}
 enum { PCQ_OPERATIONS(OPNUM_ENUM) NUM_OPNUMS };
 
 static int proto_pcq = -1;
-static int hf_machine, hf_in_size, hf_out_size, hf_rtn_size, hf_status, hf_buffer, hf_request_code, hf_lcid, hf_query,
-    hf_query_counter, hf_add, hf_opnum;
+static int hf_machine, hf_in_size, hf_out_size, hf_rtn_size, hf_status, hf_buffer, hf_request_code, hf_lcid, hf_add,
+    hf_opnum;
 
-static int ett_buffer = -1, ett_query = -1, ett_pcq = -1;
+static int ett_buffer = -1, ett_pcq = -1;
 
 /* A call, from its request to its response and for every later look. Members are zeros as long as their parameter was not read. */
 typedef struct {
     rpc_call rpc;
     pcq_request request;
-    uint32_t in_size;     /* dwInSize */
-    bool add;             /* dwAdd: ValidateCounters adds counters, else it removes them */
-    query_snapshot asked; /* the query as the request saw it */
-    query_snapshot seen;  /* the query as the response shows it */
-    const char *machine;  /* szMachine without backslashes in front */
+    uint32_t in_size;            /* dwInSize */
+    bool add;                    /* dwAdd: ValidateCounters adds counters, else it removes them */
+    const query_epoch *asked_in; /* of the query, as the request saw it; NULL: none */
+    query_snapshot seen;         /* the query as the response shows it */
+    const char *machine;         /* szMachine without backslashes in front */
 } pcq_call;
 
 /* A PDU while it is dissected. */
@@ -387,9 +387,6 @@ static void registration_response(pcq_pdu *p)
 
 /* --- Handles --------------------------------------------------------------------------------------------------- */
 
-/* The counters that a handle holds are listed on each packet that carries it; no more than these. */
-#define MAX_LISTED_COUNTERS 100
-
 /* Returns "\Processor(0)\% Processor Time", without the computer, with the mark of an assumed name. `is_short`: cut for the Info column. */
 static const char *format_counter_path(pcq_pdu *p, const perf_identifier *identifier, bool is_short)
 {
@@ -418,49 +415,13 @@ static const char *format_refusals(pcq_pdu *p, const char *what, uint32_t count,
                               text_win32_error(p->pdu.pool, status), mark, format_more(p, count));
 }
 
-/* Adds the query's counters to `tree`, below a request's handle, as they are before what the request changes: a generated list of at most
- * MAX_LISTED_COUNTERS, refused ones with their error. Adds nothing if none is known, or no field of the list is referenced. */
-static void show_query(pcq_pdu *p, proto_tree *tree)
-{
-    const int shown[] = {hf_query, hf_query_counter};
-    const query_epoch *epoch = p->call->asked.epoch;
-    const query_counter *counter;
-    unsigned next = 0, listed = 0;
-
-    if (epoch == NULL || epoch->accepted + epoch->refused == 0 ||
-        !fields_any_referenced(tree, shown, array_length(shown))) {
-        return;
-    }
-    proto_item *item = proto_tree_add_item(tree, hf_query, p->pdu.tvb, 0, 0, ENC_NA);
-    proto_tree *list = proto_item_add_subtree(item, ett_query);
-    proto_item_set_generated(item);
-    proto_item_append_text(item, ": %s", text_counted(p->pdu.pool, epoch->accepted, "counter"));
-    if (epoch->refused > 0) {
-        proto_item_append_text(item, ", %u refused", epoch->refused);
-    }
-    if (!epoch->is_complete || epoch->is_assumed || p->call->asked.is_assumed) {
-        proto_item_append_text(item, ", as far as is known");
-    }
-    if (epoch->accepted + epoch->refused > MAX_LISTED_COUNTERS) {
-        proto_item_append_text(item, ", the first %u", MAX_LISTED_COUNTERS);
-    }
-    while (listed++ < MAX_LISTED_COUNTERS && (counter = query_next_counter(epoch, &next, QUERY_MOST_PLACES)) != NULL) {
-        uint32_t status = counter->identifier.status;
-        const char *text = format_counter_path(p, &counter->identifier, /* is_short */ false);
-        if (status != 0) {
-            text = wmem_strdup_printf(p->pdu.pool, "%s: refused, %s", text, text_win32_error(p->pdu.pool, status));
-        }
-        tree_add_generated_string(list, hf_query_counter, p->pdu.tvb, text);
-    }
-}
-
-/* Shows the handle: where it was opened and closed, with the query's counters, below its item; and its number. */
+/* Shows the handle: where it was opened and closed, below its item; and its number. */
 static void show_query_handle(pcq_pdu *p)
 {
     const state_handle *handle = rpc_pdu_get_handle(&p->pdu);
 
     if (handle && p->handle_item && !handle_is_null(p->handle) && proto_field_is_referenced(p->pdu.tree, proto_pcq)) {
-        show_query(p, rpc_pdu_show_handle_lifetime(&p->pdu, p->handle_item, handle));
+        rpc_pdu_show_handle_lifetime(&p->pdu, p->handle_item, handle);
     }
     rpc_pdu_show_handle_number(&p->pdu, p->pdu.tree, handle);
 }
@@ -475,7 +436,7 @@ static void begin_query_use(pcq_pdu *p)
         call->handle = handle_open(PERF_HANDLE_QUERY, p->pdu.server, p->handle, 0, NULL);
     }
     if (call->handle && p->pdu.first_time) {
-        p->call->asked = query_see_request(call->handle, call->connection->unread_change);
+        p->call->asked_in = query_see_request(call->handle, call->connection->unread_change);
     }
     rpc_pdu_report_closed_handle(&p->pdu, p->handle_item);
 }
@@ -489,7 +450,7 @@ static state_handle *confirm_query(pcq_pdu *p)
     if (call->handle && (p->succeeded || p->pdu.tapped.is_probe) && rpc_pdu_may_learn(&p->pdu)) {
         rpc_pdu_confirm_handle(&p->pdu, PERF_HANDLE_QUERY, call->handle->bytes);
         if (call->answering) {
-            p->call->asked = query_see_request(call->answering, call->connection->unread_change);
+            p->call->asked_in = query_see_request(call->answering, call->connection->unread_change);
         }
     }
     return rpc_pdu_get_handle(&p->pdu);
@@ -564,7 +525,7 @@ static void data_response(pcq_pdu *p)
         if (p->pdu.first_time && p->succeeded && handle && tvb_bytes_exist(tvb, 0, PERF_DATA_HEADER_SIZE)) {
             uint32_t blocks = tvb_get_letohl(tvb, 4); /* dwNumCounters */
             bool is_sound = answer->table->is_sound && rpc_pdu_may_learn(&p->pdu);
-            p->call->seen = query_check_block_count(handle, p->call->asked.epoch, blocks, is_sound);
+            p->call->seen = query_check_block_count(handle, p->call->asked_in, blocks, is_sound);
         }
         value_tree_show(p->buffer_tree, &p->pdu.report, answer, &pcq_tree_ops);
         uint32_t failed = answer->table->failed;
@@ -677,7 +638,7 @@ static void pcq_tap_pdu(pcq_pdu *p)
     tapped->request_code = p->call->request.code;
     tapped->brings_data = pdu->opnum == OPNUM_QueryCounterData;
     tapped->adds = p->call->add;
-    tapped->epoch = pdu->is_request ? p->call->asked.epoch : p->call->seen.epoch;
+    tapped->epoch = pdu->is_request ? p->call->asked_in : p->call->seen.epoch;
     /* what makes another call the same: a handle or a registration, beside server and operation */
     tapped->subject =
         handle ? (const char *)handle->bytes
@@ -768,12 +729,10 @@ static void pcq_register_fields(void)
         FIELD_NODE(hf_buffer, "Data", "pcq.data", "lpData"),
         FIELD_HEX_OF(hf_request_code, "Request code", "pcq.request_code", request_code_vals, "RequestCode"),
         FIELD_HEX_OF(hf_lcid, "Locale", "pcq.lcid", text_lcid_vals, "RequestLCID"),
-        FIELD_NODE(hf_query, "Query", "pcq.query", "The counters that the handle holds at this moment"),
-        FIELD_TEXT(hf_query_counter, "Counter", "pcq.query.counter", "With the server's verdict"),
         FIELD(hf_add, "Add", "pcq.add", FT_BOOLEAN, BASE_NONE, NULL, "dwAdd: add or remove"),
         FIELD(hf_opnum, "Operation", "pcq.opnum", FT_UINT16, BASE_DEC, VALS(opnum_vals), "Opnum, 0 to 7"),
     };
-    static int *ett[] = {&ett_buffer, &ett_query, &ett_pcq};
+    static int *ett[] = {&ett_buffer, &ett_pcq};
 
     proto_register_field_array(proto_pcq, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));

@@ -341,7 +341,7 @@ void rpc_pdu_close_handle(const rpc_pdu *pdu)
     }
 }
 
-proto_tree *rpc_pdu_show_handle_lifetime(rpc_pdu *pdu, proto_item *item, const state_handle *handle)
+void rpc_pdu_show_handle_lifetime(rpc_pdu *pdu, proto_item *item, const state_handle *handle)
 {
     proto_tree *tree = proto_item_add_subtree(item, ett_handle);
 
@@ -351,7 +351,6 @@ proto_tree *rpc_pdu_show_handle_lifetime(rpc_pdu *pdu, proto_item *item, const s
     if (handle->closed_frame != 0) {
         tree_add_generated_uint(tree, pdu->protocol->handle_closed_in, pdu->tvb, handle->closed_frame);
     }
-    return tree;
 }
 
 void rpc_pdu_show_handle_number(rpc_pdu *pdu, proto_tree *tree, const state_handle *handle)

@@ -150,8 +150,8 @@ void rpc_pdu_report_closed_handle(rpc_pdu *pdu, proto_item *item);
 /* Closes the handle of the request if the response has status 0 and may be learned from. Changes: its `closed_frame`, the request's, and number. */
 void rpc_pdu_close_handle(const rpc_pdu *pdu);
 
-/* Shows below the handle's item in which frames it was opened and closed, where that is known. Returns the tree below the item. */
-proto_tree *rpc_pdu_show_handle_lifetime(rpc_pdu *pdu, proto_item *item, const state_handle *handle);
+/* Shows below the handle's item in which frames it was opened and closed, where that is known. */
+void rpc_pdu_show_handle_lifetime(rpc_pdu *pdu, proto_item *item, const state_handle *handle);
 
 /* Shows the number of a handle in `tree` and the Info column, if it has one. Changes: the packet's conversation filter. */
 void rpc_pdu_show_handle_number(rpc_pdu *pdu, proto_tree *tree, const state_handle *handle);

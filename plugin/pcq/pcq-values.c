@@ -58,8 +58,7 @@ static void pcq_begin_values(value_stream *stream)
 
     stream->computer = handle_machine(response->handle, response->server);
     for (unsigned i = 0; i < array_length(samples); i++) {
-        samples[i]->index =
-            queries[i] ? query_snapshot_index(stream->pool, queries[i], &samples[i]->is_index_assumed) : NULL;
+        samples[i]->index = queries[i] ? query_snapshot_index(queries[i], &samples[i]->is_index_assumed) : NULL;
     }
 }
 

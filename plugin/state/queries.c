@@ -7,9 +7,6 @@
 
 #define BLOCKS_NOT_READ (INT64_C(1) << 40) /* more than any sum of what can be read */
 
-/* Win32's ERROR_ALREADY_EXISTS: the query holds the counter already. */
-#define STATUS_ALREADY_EXISTS 183
-
 struct query_change {
     struct state_query *query; /* NULL: it has ended */
     bool add;
@@ -21,11 +18,12 @@ struct query_change {
 };
 
 struct state_query {
-    query_epoch *epoch;                 /* the newest */
-    wmem_map_t *counters_by_identifier; /* perf_identifier -> query_counter of the newest epoch, refused ones too */
-    wmem_list_t *pending;               /* query_change: without an outcome, in the order of their requests */
-    int64_t pending_blocks;             /* sum of theirs */
-    uint32_t change_frame;              /* of the newest request to change it, or of its opening; 0: none */
+    query_epoch *epoch;     /* the newest */
+    wmem_list_t *counters;  /* perf_identifier: the newest epoch's, in the order in which they were added */
+    wmem_map_t *places;     /* perf_identifier -> its place in `counters` */
+    wmem_list_t *pending;   /* query_change: without an outcome, in the order of their requests */
+    int64_t pending_blocks; /* sum of theirs */
+    uint32_t change_frame;  /* of the newest request to change it, or of its opening; 0: none */
 };
 
 /* --- Identifiers ------------------------------------------------------------------------------------------------- */
@@ -78,99 +76,46 @@ uint32_t query_first_odd_index(const perf_identifier *identifiers, uint32_t coun
 
 /* --- Counters ---------------------------------------------------------------------------------------------------- */
 
-/* Skips counters that ended; those of later epochs stand behind. */
-const query_counter *query_next_counter(const query_epoch *epoch, unsigned *next, unsigned most)
-{
-    while (epoch && *next < MIN(wmem_array_get_count(epoch->counters), most)) {
-        const query_counter *counter = *(query_counter **)wmem_array_index(epoch->counters, (*next)++);
-        if (counter->from > epoch->number) {
-            return NULL;
-        }
-        if (counter->end > epoch->number) {
-            return counter;
-        }
-    }
-    return NULL;
-}
-
-static wmem_array_t *new_counters(void)
-{
-    return wmem_array_sized_new(wmem_file_scope(), sizeof(query_counter *), 4);
-}
-
-/* Begins the next epoch, with the counters of the newest, and with its index if `is_complete` (all its counters are known). Returns it. */
+/* Begins the next epoch, with the counters of the newest. `is_complete`: all its counters are known. Returns it. */
 static query_epoch *begin_epoch(struct state_query *query, bool is_complete)
 {
     query_epoch *epoch = wmem_memdup(wmem_file_scope(), query->epoch, sizeof *epoch);
 
-    epoch->number++;
     epoch->is_complete = is_complete;
-    epoch->index = is_complete ? epoch->index : NULL;
+    epoch->index = epoch->order = NULL;
     query->epoch = epoch;
     return epoch;
 }
 
-/* Counts a counter among the accepted or refused of an epoch. `sign`: 1: it is added, -1: removed.
- * Changes: an accepted one ends the index, a refused one has no block. */
-static void count_counter(query_epoch *epoch, const perf_identifier *identifier, int sign)
+/* Adds a counter to the newest epoch, unless that has it. */
+static void add_counter(struct state_query *query, const perf_identifier *identifier)
 {
-    if (identifier->status == 0) {
-        epoch->index = NULL;
-        epoch->accepted += sign;
-        epoch->hash += sign * query_identifier_hash(identifier);
-    } else {
-        epoch->refused += sign;
+    if (!wmem_map_contains(query->places, identifier)) {
+        perf_identifier *counter = wmem_new(wmem_file_scope(), perf_identifier);
+        copy_identifier(counter, identifier);
+        wmem_list_append(query->counters, counter);
+        wmem_map_insert(query->places, counter, wmem_list_tail(query->counters));
+        query->epoch->accepted++;
+        query->epoch->hash += query_identifier_hash(counter);
     }
 }
 
-/* Ends a counter with the newest epoch, if that has it. Ended ones are left behind when they are more than the others: earlier epochs keep the
- * array. */
-static void end_counter(struct state_query *query, const perf_identifier *identifier)
+/* Removes a counter of the newest epoch. Needs: that has it. */
+static void remove_counter(struct state_query *query, const perf_identifier *identifier)
 {
-    query_counter *counter = wmem_map_remove(query->counters_by_identifier, identifier);
-    query_epoch *epoch = query->epoch;
-
-    if (counter == NULL) {
-        return;
-    }
-    counter->end = epoch->number;
-    count_counter(epoch, &counter->identifier, -1);
-    if (wmem_array_get_count(epoch->counters) > 2 * (epoch->accepted + epoch->refused)) {
-        const query_epoch all = *epoch;
-        const query_counter *one;
-        unsigned next = 0;
-        epoch->counters = new_counters();
-        while ((one = query_next_counter(&all, &next, UINT_MAX)) != NULL) {
-            wmem_array_append_one(epoch->counters, one);
-        }
-    }
+    wmem_list_remove_frame(query->counters, wmem_map_remove(query->places, identifier));
+    query->epoch->accepted--;
+    query->epoch->hash -= query_identifier_hash(identifier);
 }
 
-/* Adds a counter with the server's `status` to the newest epoch, in place of one with this identifier. */
-static void add_counter(struct state_query *query, const perf_identifier *identifier, uint32_t status)
-{
-    query_counter *counter = wmem_new(wmem_file_scope(), query_counter);
-
-    end_counter(query, identifier);
-    copy_identifier(&counter->identifier, identifier);
-    counter->identifier.status = status;
-    counter->from = query->epoch->number;
-    counter->end = UINT32_MAX;
-    wmem_array_append_one(query->epoch->counters, counter);
-    count_counter(query->epoch, &counter->identifier, 1);
-    wmem_map_insert(query->counters_by_identifier, &counter->identifier, counter);
-}
-
-/* Replaces the counters of the newest epoch by these, which are accepted. Refused ones are forgotten. */
+/* Replaces the counters of the newest epoch by these. */
 static void set_counters(struct state_query *query, const perf_identifier *identifiers, uint32_t count)
 {
-    query_epoch *epoch = query->epoch;
-
-    epoch->counters = new_counters();
-    epoch->accepted = epoch->refused = epoch->hash = 0;
-    query->counters_by_identifier = wmem_map_new(wmem_file_scope(), query_identifier_hash, query_identifier_equal);
+    query->epoch->accepted = query->epoch->hash = 0;
+    query->counters = wmem_list_new(wmem_file_scope());
+    query->places = wmem_map_new(wmem_file_scope(), query_identifier_hash, query_identifier_equal);
     for (uint32_t i = 0; i < count; i++) {
-        add_counter(query, &identifiers[i], 0);
+        add_counter(query, &identifiers[i]);
     }
 }
 
@@ -196,7 +141,7 @@ static bool is_changing(const struct state_query *query)
     return wmem_list_count(query->pending) > 0;
 }
 
-query_snapshot query_see_request(state_handle *handle, uint32_t unread)
+const query_epoch *query_see_request(state_handle *handle, uint32_t unread)
 {
     struct state_query *query = find_or_create_query(handle);
 
@@ -204,18 +149,13 @@ query_snapshot query_see_request(state_handle *handle, uint32_t unread)
         query_begin_change(handle, /* add */ false, NULL, 0, unread);
     }
     query->change_frame = MAX(query->change_frame, unread);
-    return (query_snapshot){query->epoch, 0, is_changing(query)};
+    return query->epoch;
 }
 
-/* True if an outcome changes what the query knows of an identifier. Adding changes nothing if the
- * query holds it, or refused it with the same status before; removing, if it is not known. */
-static bool is_change(const struct state_query *query, bool add, const perf_identifier *identifier, uint32_t status)
+/* True if an accepted identifier changes the query: one that it does not hold is added, or one that it holds is removed. */
+static bool is_change(const struct state_query *query, bool add, const perf_identifier *identifier)
 {
-    const query_counter *counter = wmem_map_lookup(query->counters_by_identifier, identifier);
-    bool is_held = counter && counter->identifier.status == 0;
-
-    return !add ? status == 0 && counter
-                : !is_held && status != STATUS_ALREADY_EXISTS && !(counter && counter->identifier.status == status);
+    return add != wmem_map_contains(query->places, identifier);
 }
 
 query_change *query_begin_change(state_handle *handle, bool add, const perf_identifier *identifiers, uint32_t count,
@@ -233,7 +173,7 @@ query_change *query_begin_change(state_handle *handle, bool add, const perf_iden
     for (uint32_t i = 0; i < count; i++) {
         copy_identifier(&change->identifiers[i], &identifiers[i]);
         change->identifiers[i].status = 0; /* a request's means nothing */
-        change->blocks += is_change(query, add, &identifiers[i], 0) ? (add ? 1 : -1) : 0;
+        change->blocks += is_change(query, add, &identifiers[i]) ? (add ? 1 : -1) : 0;
     }
     query->pending_blocks += change->blocks;
     query->change_frame = frame;
@@ -242,23 +182,22 @@ query_change *query_begin_change(state_handle *handle, bool add, const perf_iden
     return change;
 }
 
-/* Adds or removes identifiers by their status, in the next epoch if there is something to change. */
+/* Adds or removes the accepted ones of identifiers, in the next epoch if there is something to change. */
 static void apply_identifiers(struct state_query *query, bool add, const perf_identifier *identifiers, uint32_t count)
 {
     const query_epoch *before = query->epoch;
 
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t status = identifiers[i].status;
-        if (!is_change(query, add, &identifiers[i], status)) {
+        if (identifiers[i].status != 0 || !is_change(query, add, &identifiers[i])) {
             continue;
         }
         if (query->epoch == before) {
             begin_epoch(query, before->is_complete);
         }
         if (add) {
-            add_counter(query, &identifiers[i], status);
+            add_counter(query, &identifiers[i]);
         } else {
-            end_counter(query, &identifiers[i]);
+            remove_counter(query, &identifiers[i]);
         }
     }
 }
@@ -291,9 +230,9 @@ void query_end_change(query_change *change, bool is_known, const perf_identifier
 
 /* --- QueryCounterInfo -------------------------------------------------------------------------------------------- */
 
-static query_index *new_index(wmem_allocator_t *scope, uint32_t count)
+static query_index *new_index(uint32_t count)
 {
-    query_index *blocks = wmem_alloc0(scope, sizeof *blocks + count * sizeof blocks->by_index[0]);
+    query_index *blocks = wmem_alloc0(wmem_file_scope(), sizeof *blocks + count * sizeof blocks->by_index[0]);
 
     blocks->count = count;
     return blocks;
@@ -302,11 +241,11 @@ static query_index *new_index(wmem_allocator_t *scope, uint32_t count)
 /* Returns the newest epoch's counters by the index of these identifiers. Needs: each index is below `count`, and none is there twice. */
 static query_index *index_counters(const struct state_query *query, const perf_identifier *identifiers, uint32_t count)
 {
-    query_index *blocks = new_index(wmem_file_scope(), count);
+    query_index *blocks = new_index(count);
 
     for (uint32_t i = 0; i < count; i++) {
-        const query_counter *counter = wmem_map_lookup(query->counters_by_identifier, &identifiers[i]);
-        blocks->by_index[identifiers[i].index] = counter ? &counter->identifier : NULL;
+        wmem_list_frame_t *place = wmem_map_lookup(query->places, &identifiers[i]);
+        blocks->by_index[identifiers[i].index] = place ? wmem_list_frame_data(place) : NULL;
     }
     return blocks;
 }
@@ -341,6 +280,27 @@ void query_apply_info(state_handle *handle, const perf_identifier *identifiers, 
 
 /* --- Data -------------------------------------------------------------------------------------------------------- */
 
+/* Data that are not well-formed may say any number of blocks: with more counters they keep no order. */
+#define MOST_UNPROVEN 100
+
+/* Keeps the order of the newest epoch's counters if its data have as many blocks, and no index was sent. Counters of several sets have none, since
+ * servers put sets in an order of their own. */
+static void keep_order(const struct state_query *query, uint32_t blocks)
+{
+    query_epoch *epoch = query->epoch;
+    uint32_t i = 0;
+
+    if (epoch->index || epoch->order || blocks != epoch->accepted) {
+        return;
+    }
+    query_index *order = epoch->order = new_index(blocks);
+    for (wmem_list_frame_t *at = wmem_list_head(query->counters); at; at = wmem_list_frame_next(at)) {
+        order->by_index[i] = wmem_list_frame_data(at);
+        bool is_same_set = memcmp(order->by_index[0]->guid, order->by_index[i++]->guid, sizeof(e_guid_t)) == 0;
+        order->count = is_same_set ? order->count : 0;
+    }
+}
+
 query_snapshot query_check_block_count(state_handle *handle, const query_epoch *asked, uint32_t blocks, bool is_sound)
 {
     struct state_query *query = find_or_create_query(handle);
@@ -349,9 +309,8 @@ query_snapshot query_check_block_count(state_handle *handle, const query_epoch *
     query_snapshot snapshot = {epoch, blocks, overlaps || is_changing(query)};
 
     if (!epoch->is_complete || blocks == (epoch->index ? epoch->index->count : epoch->accepted)) {
-        return snapshot;
-    }
-    if (overlaps) { /* it may show what was before the change */
+        /* as many as it has, as far as is known */
+    } else if (overlaps) { /* it may show what was before the change */
         snapshot.epoch = asked;
     } else if (!is_sound) {
         snapshot.epoch = NULL;
@@ -369,6 +328,9 @@ query_snapshot query_check_block_count(state_handle *handle, const query_epoch *
         settle_changes(query);
         snapshot.epoch = begin_epoch(query, /* is_complete */ false);
         snapshot.is_assumed = false;
+    }
+    if (is_sound || blocks <= MOST_UNPROVEN) {
+        keep_order(query, blocks);
     }
     return snapshot;
 }
@@ -390,35 +352,15 @@ const perf_identifier *query_index_identifier(const query_index *blocks, uint32_
     return type <= 6 && (known_types >> type & 1) && ((type ^ wanted) & compared) == 0 ? identifier : NULL;
 }
 
-/* Returns the epoch's blocks, in `pool`, where no index was sent: counters in the order in which they were added. NULL: they are of several sets,
- * which servers put in an order of their own, or too far apart among refused ones. */
-static const query_index *make_order(wmem_allocator_t *pool, const query_epoch *epoch)
-{
-    query_index *order = new_index(pool, epoch->accepted);
-    const query_counter *counter;
-    unsigned next = 0;
-    uint32_t i = 0;
-
-    while ((counter = query_next_counter(epoch, &next, QUERY_MOST_PLACES + 2 * epoch->accepted)) != NULL) {
-        if (counter->identifier.status != 0) {
-            continue;
-        }
-        order->by_index[i++] = &counter->identifier;
-        if (memcmp(order->by_index[0]->guid, counter->identifier.guid, sizeof counter->identifier.guid) != 0) {
-            return NULL;
-        }
-    }
-    return i == epoch->accepted ? order : NULL;
-}
-
-const query_index *query_snapshot_index(wmem_allocator_t *pool, const query_snapshot *snapshot, bool *is_assumed)
+const query_index *query_snapshot_index(const query_snapshot *snapshot, bool *is_assumed)
 {
     const query_epoch *epoch = snapshot->epoch;
     bool is_known = epoch && epoch->is_complete;
+    const query_index *blocks = !is_known ? NULL : epoch->index ? epoch->index : epoch->order;
 
-    if (!is_known || snapshot->blocks != (epoch->index ? epoch->index->count : epoch->accepted)) {
+    if (blocks == NULL || snapshot->blocks != blocks->count) {
         return NULL;
     }
-    *is_assumed = snapshot->is_assumed || epoch->is_assumed || (epoch->index == NULL && epoch->accepted > 1);
-    return epoch->index ? epoch->index : make_order(pool, epoch);
+    *is_assumed = snapshot->is_assumed || epoch->is_assumed || (epoch->index == NULL && blocks->count > 1);
+    return blocks;
 }

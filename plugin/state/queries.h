@@ -19,13 +19,6 @@ gboolean query_identifier_equal(const void *a, const void *b);
 /* Returns the first identifier whose index is an earlier one's or beyond the last, `count` if each has a block of its own. */
 uint32_t query_first_odd_index(const perf_identifier *identifiers, uint32_t count);
 
-/* An identifier with the server's verdict on it. */
-typedef struct {
-    perf_identifier identifier; /* status 0: accepted */
-    uint32_t from;              /* number of the first epoch with it */
-    uint32_t end;               /* number of the first epoch without it, UINT32_MAX: none */
-} query_counter;
-
 /* Counters by blocks. */
 typedef struct query_index {
     uint32_t count;                    /* number of blocks */
@@ -34,26 +27,25 @@ typedef struct query_index {
 
 /* Created on the first pass; ends with the file. */
 typedef struct query_epoch {
-    uint32_t number;        /* among those of its query, from 0 */
-    wmem_array_t *counters; /* query_counter *, in the order in which they were added; shared with other epochs */
-    uint32_t accepted;      /* counters that the server accepted */
-    uint32_t refused;       /* counters that it refused */
-    unsigned hash;          /* sum of the hashes of all accepted identifiers */
-    query_index *index;     /* sent by QueryCounterInfo, NULL: not sent */
-    bool is_complete;       /* all its counters are known */
-    bool is_assumed;        /* its counters are contradicted, or nobody sent them */
+    uint32_t accepted;  /* its counters, which the server accepted */
+    unsigned hash;      /* sum of the hashes of their identifiers */
+    query_index *index; /* sent by QueryCounterInfo, NULL: not sent */
+    query_index
+        *order;       /* the counters in the order in which they were added, for data without an index; NULL: no data */
+    bool is_complete; /* all its counters are known */
+    bool is_assumed;  /* its counters are contradicted, or nobody sent them */
 } query_epoch;
 
-/* A query as a request sees it, or the data of a response shows it. Zeros: nothing is known. */
+/* A query as the data of a response shows it. Zeros: nothing is known. */
 typedef struct query_snapshot {
     const query_epoch *epoch; /* NULL: its blocks are nobody's */
-    uint32_t blocks;          /* number of blocks in the response; of a request 0 */
+    uint32_t blocks;          /* number of blocks in the response */
     bool is_assumed;          /* the counters may have been others */
 } query_snapshot;
 
-/* Returns the query as a request sees it. `unread`: frame of its connection's latest ValidateCounters that could not be read, of whichever query;
+/* Returns the epoch that a request sees. `unread`: frame of its connection's latest ValidateCounters that could not be read, of whichever query;
  * 0: none. Changes: creates the query, and begins a change of it that could not be read. */
-query_snapshot query_see_request(state_handle *handle, uint32_t unread);
+const query_epoch *query_see_request(state_handle *handle, uint32_t unread);
 
 /* A ValidateCounters, from its request to query_end_change(). Lives as long as the file. */
 typedef struct query_change query_change;
@@ -76,15 +68,8 @@ void query_apply_info(state_handle *handle, const perf_identifier *identifiers, 
  * pending, begins an epoch whose counters are not all known. */
 query_snapshot query_check_block_count(state_handle *handle, const query_epoch *asked, uint32_t blocks, bool is_sound);
 
-/* Places of a query's counters that are looked at for each of its packets: refused and removed counters can be far more than the others. */
-#define QUERY_MOST_PLACES 10000
-
-/* Returns the epoch's next counter, refused ones too; NULL: none before place `most`, or no epoch. `next`: a place, 0 at first. Changes: `next`. */
-const query_counter *query_next_counter(const query_epoch *epoch, unsigned *next, unsigned most);
-
-/* Returns the identifier of each block, as sent or assumed, in `pool` or for longer; NULL: none is known. `is_assumed`: set, unless NULL is
- * returned. */
-const query_index *query_snapshot_index(wmem_allocator_t *pool, const query_snapshot *snapshot, bool *is_assumed);
+/* Returns the identifier of each block, as sent or assumed; NULL: none is known. `is_assumed`: set, unless NULL is returned. */
+const query_index *query_snapshot_index(const query_snapshot *snapshot, bool *is_assumed);
 
 /* Returns the identifier that a block answers; NULL: not known, or its blocks have another dwType (`type`) than this. */
 const perf_identifier *query_index_identifier(const query_index *blocks, uint32_t block, uint32_t type);

@@ -93,14 +93,3 @@ def test_what_a_change_overlaps(tshark, tmp_path, case, two_pass):
     steps, *said = CASES[case]
     Monitor(scenario).run(steps)
     assert marks(read(tshark, scenario, tmp_path, two_pass=two_pass), scenario) == said[two_pass]
-
-
-def test_what_a_query_holds_while_it_may_change(tshark, tmp_path, two_pass):
-    """The request of the last sample lists Counter 1, which the query does not hold any more: as far as is known. Before the change, and at its
-    own request, all is known."""
-    scenario = Scenario()
-    Monitor(scenario).run('R1? R1* D? D! R1!')
-    frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
-    known = {n: 'as far as is known' not in x.label for n, f in frames.items() for x in f.all('pcq.query')}
-    last = [n for n in known if frames[n].all('pcq.in_size')][-1]
-    assert known[last] is False and all(known[n] for n in known if n < last)
