@@ -238,12 +238,15 @@ static void read_lines(const char *path, char *text, size_t size)
 
 static const char *const *preference; /* path of the file; "": the default one */
 
-/* Reads the file of the preference, else the default one of the profile or of the personal folder, if there is one. Wireshark calls it before each
- * capture. */
+/* Reads the built-in list, and the file of the preference, else the default one of the profile or of the personal folder, if there is one. Wireshark
+ * calls it before each capture. */
 static void names_file_load(void)
 {
-    char *path = *preference && **preference ? g_strdup(*preference) : NULL;
+    char *path = *preference && **preference ? g_strdup(*preference) : NULL, *any = NULL;
 
+    for (const char *const *line = names_builtin; *line; line++) {
+        read_fields(*line, METADATA_BUILTIN, &any);
+    }
     for (int from_profile = 1; path == NULL && from_profile >= 0; from_profile--) {
         path = get_persconffile_path("pcq_names", from_profile);
         if (!file_exists(path)) {
@@ -266,11 +269,6 @@ static void names_file_load(void)
 
 void names_file_register(const char *const *path)
 {
-    char *any = NULL;
-
     preference = path;
-    for (const char *const *line = names_builtin; *line; line++) {
-        read_fields(*line, METADATA_BUILTIN, &any);
-    }
     register_init_routine(names_file_load);
 }

@@ -10,7 +10,7 @@
 /* Lines of known-names.txt, without comments; NULL behind the last. */
 extern const char *const names_builtin[];
 
-/* Reads the built-in names now, and has the names file read before each capture. `path`: the preference, which is looked at each time; "": the
+/* Has the built-in names and the names file read before each capture. `path`: the preference, which is looked at each time; "": the
  * file "pcq_names" of the profile's or else the personal folder, if there is one. */
 void names_file_register(const char *const *path);
 

@@ -53,8 +53,8 @@ const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, c
         return NULL;
     }
     const char *name = value_tree_add_name(cursor, hf_pcq_counter_name, server, key);
-    metadata_result type = with_type ? metadata_lookup(server, key).type : (metadata_result){.entry = NULL};
-    if (type.entry) {
+    metadata_result type = metadata_lookup(server, key, METADATA_COUNTER);
+    if (with_type && type.entry) {
         proto_item *item =
             proto_tree_add_uint(cursor->tree, hf_pcq_counter_type, cursor->tvb, 0, 0, type.entry->counter.type);
         value_tree_add_source(cursor, item, &type);

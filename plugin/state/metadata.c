@@ -21,7 +21,6 @@ typedef struct {
 /* All that is known of one key of one server. */
 typedef struct {
     subject_key key;
-    uint32_t renumbered_in; /* of a title: frame in which its counter has another type than before; 0: none */
     metadata_entry *entries[NUM_ENTRIES];
 } metadata_subject;
 
@@ -29,7 +28,6 @@ typedef struct {
 static const state_server any_server = {.text = "*"}, builtin_list = {.text = ""};
 
 static wmem_map_t *subjects; /* metadata_subject, as its own key; emptied with the file */
-static wmem_map_t *builtin;  /* the same of the built-in list, which stays */
 
 /* A packet chooses the key alone, so that alone needs a keyed hash. */
 static unsigned subject_hash(const void *key)
@@ -49,18 +47,17 @@ static gboolean subject_equal(const void *a, const void *b)
 /* Returns all that is known of a server's key, NULL: nothing. */
 static metadata_subject *find_subject(const state_server *server, const metadata_key *key)
 {
-    return wmem_map_lookup(server == &builtin_list ? builtin : subjects, &(subject_key){server, *key});
+    return wmem_map_lookup(subjects, &(subject_key){server, *key});
 }
 
 static metadata_subject *find_or_create_subject(const state_server *server, const metadata_key *key)
 {
-    bool is_builtin = server == &builtin_list;
     metadata_subject *subject = find_subject(server, key);
 
     if (subject == NULL) {
-        subject = wmem_new0(is_builtin ? wmem_epan_scope() : wmem_file_scope(), metadata_subject);
+        subject = wmem_new0(wmem_file_scope(), metadata_subject);
         subject->key = (subject_key){server, *key};
-        wmem_map_insert(is_builtin ? builtin : subjects, &subject->key, subject);
+        wmem_map_insert(subjects, &subject->key, subject);
     }
     return subject;
 }
@@ -70,11 +67,11 @@ static metadata_subject *find_or_create_subject(const state_server *server, cons
 static void set_entry(metadata_subject *subject, unsigned kind, const metadata_entry *entry, metadata_source source,
                       uint32_t frame)
 {
-    wmem_allocator_t *scope = source == METADATA_BUILTIN ? wmem_epan_scope() : wmem_file_scope();
-    metadata_entry *stored = subject->entries[kind] ? subject->entries[kind] : wmem_new(scope, metadata_entry);
+    metadata_entry *stored =
+        subject->entries[kind] ? subject->entries[kind] : wmem_new(wmem_file_scope(), metadata_entry);
 
     *stored = *entry;
-    stored->name = entry->name ? wmem_strdup(scope, entry->name) : NULL;
+    stored->name = entry->name ? wmem_strdup(wmem_file_scope(), entry->name) : NULL;
     stored->lcid = kind == METADATA_LOCAL ? entry->lcid : 0;
     stored->type = kind == METADATA_COUNTER ? perf_counter_type_find(entry->counter.type) : NULL;
     stored->source = source;
@@ -90,6 +87,15 @@ static const metadata_entry *get_entry(const metadata_subject *subject, metadata
     const metadata_entry *local = subject && kind == METADATA_ENGLISH ? subject->entries[METADATA_LOCAL] : NULL;
 
     return local && (entry == NULL || local->source < entry->source) ? local : entry;
+}
+
+/* Returns what all Windows call a title index; NULL: it is not in the built-in list, or no title. */
+static const char *find_windows_title(const metadata_key *key)
+{
+    const metadata_entry *entry =
+        metadata_key_is_title(key) ? get_entry(find_subject(&builtin_list, key), METADATA_ENGLISH) : NULL;
+
+    return entry ? entry->name : NULL;
 }
 
 metadata_key metadata_counter_key(const uint8_t *guid, uint32_t id)
@@ -148,11 +154,10 @@ static bool store_entry(state_server *server, const metadata_key *key, unsigned 
 void metadata_learn(state_server *server, metadata_key key, metadata_kind kind, const metadata_entry *entry,
                     uint32_t frame)
 {
-    bool is_title = kind == METADATA_ENGLISH && metadata_key_is_title(&key) && !entry->is_assumed;
-    const metadata_entry *known = is_title ? get_entry(find_subject(&builtin_list, &key), kind) : NULL;
+    const char *known = kind == METADATA_ENGLISH && !entry->is_assumed ? find_windows_title(&key) : NULL;
 
     ws_assert(kind < NUM_METADATA_KINDS && (entry->name != NULL) == (kind <= METADATA_LOCAL) && frame != 0);
-    server->is_no_windows |= known && strcmp(known->name, entry->name) != 0;
+    server->is_no_windows |= known && strcmp(known, entry->name) != 0;
     store_entry(server, &key, kind, entry, frame);
 }
 
@@ -164,9 +169,13 @@ void metadata_learn_definition(state_server *server, uint32_t object, uint32_t c
 
     memcpy(key.guid, &object, sizeof object);
     key.guid[sizeof object] = is_base;
-    if (store_entry(server, &key, DEFINITION, &entry, frame)) {
-        for (unsigned i = 0; i < array_length(titles); i++) {
-            find_or_create_subject(server, &titles[i])->renumbered_in = frame;
+    unsigned count = store_entry(server, &key, DEFINITION, &entry, frame) ? array_length(titles) : 0;
+    for (unsigned i = 0; i < count; i++) {
+        metadata_entry *const *names = find_or_create_subject(server, &titles[i])->entries;
+        for (metadata_kind kind = METADATA_ENGLISH; kind <= METADATA_LOCAL; kind++) {
+            if (names[kind]) {
+                names[kind]->disputed_in = frame;
+            }
         }
     }
 }
@@ -183,42 +192,25 @@ void metadata_add_from_file(metadata_source source, const char *server, metadata
 
 /* --- Looking up -------------------------------------------------------------------------------------------------- */
 
-/* True for a title of an address that several computers share, unless all Windows have it. */
-static bool is_shared_title(const state_server *server, const metadata_key *key, const metadata_entry *title)
+/* True for an entry that stands behind a fault, is disputed, or is a title of an address that several computers share, unless all Windows have it. */
+static bool is_entry_assumed(const state_server *server, const metadata_key *key, const metadata_entry *entry)
 {
-    bool is_shared = server->is_shared && metadata_key_is_title(key) && title->name;
-    const metadata_entry *known = is_shared ? get_entry(find_subject(&builtin_list, key), METADATA_ENGLISH) : NULL;
+    bool is_shared = server->is_shared && metadata_key_is_title(key) && entry->name;
 
-    return is_shared && (known == NULL || strcmp(known->name, title->name) != 0);
+    return entry->is_assumed || entry->disputed_in != 0 ||
+           (is_shared && g_strcmp0(find_windows_title(key), entry->name) != 0);
 }
 
-/* Returns a server's entry (NULL: none) as it is known. `renumbered_in`: of its subject. */
-static metadata_result judge_entry(const state_server *server, const metadata_key *key, const metadata_entry *entry,
-                                   uint32_t renumbered_in)
-{
-    if (entry == NULL) {
-        return (metadata_result){.entry = NULL};
-    }
-    uint32_t disputed_in = entry->disputed_in != 0 ? entry->disputed_in : renumbered_in;
-    bool is_assumed = entry->is_assumed || disputed_in != 0 || is_shared_title(server, key, entry);
-    return (metadata_result){entry, disputed_in, is_assumed};
-}
-
-metadata_known metadata_lookup(const state_server *server, metadata_key key)
+metadata_result metadata_lookup(const state_server *server, metadata_key key, metadata_kind kind)
 {
     const state_server *const owners[] = {server, &any_server, &builtin_list};
     unsigned num_owners = server->is_no_windows && metadata_key_is_title(&key) ? 2 : 3;
-    metadata_kind kind = key.id == PERF_NO_ID ? METADATA_COUNTERSET : METADATA_COUNTER;
-    const metadata_entry *name = NULL, *type = NULL;
-    uint32_t renumbered_in = 0;
+    const metadata_entry *entry = NULL;
 
-    for (unsigned i = 0; i < num_owners && (name == NULL || (type == NULL && !metadata_key_is_title(&key))); i++) {
-        const metadata_subject *subject = find_subject(owners[i], &key);
-        renumbered_in = i == 0 && subject ? subject->renumbered_in : renumbered_in;
-        name = name ? name : get_entry(subject, METADATA_ENGLISH);
-        type = type ? type : get_entry(subject, kind);
+    for (unsigned i = 0; i < num_owners && entry == NULL; i++) {
+        entry = get_entry(find_subject(owners[i], &key), kind);
     }
-    return (metadata_known){judge_entry(server, &key, name, renumbered_in), judge_entry(server, &key, type, 0)};
+    return (metadata_result){entry, entry && is_entry_assumed(server, &key, entry)};
 }
 
 bool metadata_title_is(const state_server *server, uint32_t title_index, const char *english)
@@ -226,12 +218,10 @@ bool metadata_title_is(const state_server *server, uint32_t title_index, const c
     const metadata_key key = metadata_title_key(title_index);
     const metadata_subject *subject = find_subject(server, &key);
     const metadata_entry *entry = subject ? subject->entries[METADATA_ENGLISH] : NULL;
-    bool is_sent = entry && entry->source == METADATA_SENT;
 
-    if (subject && (subject->renumbered_in != 0 || (is_sent && entry->disputed_in != 0))) {
-        return false;
-    }
-    return is_sent ? !entry->is_assumed && strcmp(entry->name, english) == 0 : !server->is_no_windows;
+    return entry == NULL || entry->source != METADATA_SENT
+               ? !server->is_no_windows
+               : !entry->is_assumed && entry->disputed_in == 0 && strcmp(entry->name, english) == 0;
 }
 
 /* --- Names ------------------------------------------------------------------------------------------------------- */
@@ -255,7 +245,7 @@ const char *metadata_format_name(wmem_allocator_t *pool, const metadata_key *key
 
 const char *metadata_label(wmem_allocator_t *pool, const state_server *server, metadata_key key)
 {
-    return metadata_format_name(pool, &key, metadata_lookup(server, key).name.entry);
+    return metadata_format_name(pool, &key, metadata_lookup(server, key, METADATA_ENGLISH).entry);
 }
 
 /* --- Everything that was sent ------------------------------------------------------------------------------------- */
@@ -290,7 +280,7 @@ unsigned metadata_foreach(metadata_visitor visit, void *user)
         for (metadata_kind kind = 0; kind < NUM_METADATA_KINDS; kind++) {
             const metadata_entry *entry = subject->entries[kind];
             bool is_sent = entry && entry->source == METADATA_SENT;
-            if (is_sent && judge_entry(server, key, entry, subject->renumbered_in).is_assumed) {
+            if (is_sent && is_entry_assumed(server, key, entry)) {
                 assumed++;
             } else if (is_sent) {
                 visit(server->text, key, kind, entry, user);
@@ -303,6 +293,5 @@ unsigned metadata_foreach(metadata_visitor visit, void *user)
 
 void metadata_register(void)
 {
-    builtin = wmem_map_new(wmem_epan_scope(), subject_hash, subject_equal);
     subjects = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), subject_hash, subject_equal);
 }

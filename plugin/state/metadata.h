@@ -54,20 +54,15 @@ typedef struct {
     /* set when it is stored: */
     const perf_counter_type *type; /* of METADATA_COUNTER; NULL: no such type */
     metadata_source source;
-    uint32_t frame;       /* response that sent it first; 0 if no server did */
-    uint32_t disputed_in; /* response that sent otherwise first; 0: none */
+    uint32_t frame; /* response that sent it first; 0 if no server did */
+    uint32_t
+        disputed_in; /* response that sent otherwise first, or for whose sake the title stands for something else; 0: none */
 } metadata_entry;
 
 typedef struct {
     const metadata_entry *entry; /* NULL: nothing is known */
-    uint32_t disputed_in;        /* as the entry's, or since the title stands for something else; 0: none */
     bool is_assumed; /* the entry is, or it is disputed, or a title of an address that several computers share */
 } metadata_result;
-
-typedef struct {
-    metadata_result name; /* in English, or else in another language */
-    metadata_result type; /* of a counter; of a counterset its kind of instances */
-} metadata_known;
 
 /* Stores what the server sent. Needs: a response that may be learned from. `frame`: the response's. Changes: an entry that was sent first stays, and
  * is disputed if this one differs. Other languages than the first are ignored; a name in an unknown one disputes nothing and gives way to a known
@@ -76,7 +71,7 @@ void metadata_learn(state_server *server, metadata_key key, metadata_kind kind, 
                     uint32_t frame);
 
 /* Notes the type that a PERF_DATA_BLOCK sends for a counter of an object, both title indexes. Changes: if it was another before, the titles of both
- * are disputed, since both may be others by now. `is_base`: one title may be a counter's and its base's. */
+ * that the server sent are disputed, since both may be others by now. `is_base`: one title may be a counter's and its base's. */
 void metadata_learn_definition(state_server *server, uint32_t object, uint32_t counter, bool is_base, uint32_t type,
                                uint32_t frame);
 
@@ -85,9 +80,9 @@ void metadata_learn_definition(state_server *server, uint32_t object, uint32_t c
 void metadata_add_from_file(metadata_source source, const char *server, metadata_key key, metadata_kind kind,
                             const metadata_entry *entry);
 
-/* Returns the best that is known, from these sources in turn: server, names file for its address,
- * names file for any, built-in list. */
-metadata_known metadata_lookup(const state_server *server, metadata_key key);
+/* Returns the best that is known, from these sources in turn: server, names file for its address, names file for any, built-in list.
+ * METADATA_ENGLISH: a name, in English or else in another language. */
+metadata_result metadata_lookup(const state_server *server, metadata_key key, metadata_kind kind);
 
 /* Returns true unless the server shows that a title index stands for something else: it sent another English title, a disputed or assumed one,
  * or, if none for this index, is no Windows. Needs: `english` is what Windows calls that index. */

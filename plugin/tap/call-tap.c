@@ -76,5 +76,6 @@ const char *call_tap_object_name(wmem_allocator_t *pool, state_server *server, u
     const metadata_key key = metadata_title_key(title);
     const char *label = metadata_label(pool, server, key);
 
-    return metadata_lookup(server, key).name.entry ? wmem_strdup_printf(pool, "%s (%u)", label, title) : label;
+    return metadata_lookup(server, key, METADATA_ENGLISH).entry ? wmem_strdup_printf(pool, "%s (%u)", label, title)
+                                                                : label;
 }

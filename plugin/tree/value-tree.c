@@ -45,7 +45,7 @@ void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const metada
     }
     proto_item_append_text(item, "%s%s", from, known->is_assumed ? " (assumed)" : "");
     if (known->is_assumed) {
-        value_tree_report_assumed(cursor->report, item, ASSUMED_NAME, known->disputed_in);
+        value_tree_report_assumed(cursor->report, item, ASSUMED_NAME, entry->disputed_in);
     }
     if (entry->frame != 0) {
         proto_item_append_text(tree_add_generated_uint(cursor->tree, hf_learned_in, cursor->tvb, entry->frame), "%s",
@@ -58,7 +58,7 @@ const char *value_tree_add_name(buffer_cursor *cursor, int hf, state_server *ser
     metadata_result known = {0};
 
     if (cursor->tree) {
-        known = metadata_lookup(server, key).name;
+        known = metadata_lookup(server, key, METADATA_ENGLISH);
     }
     if (!known.entry) {
         return NULL;
