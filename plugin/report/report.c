@@ -29,7 +29,7 @@ extern const unsigned char report_page_bytes[];
 #define NO_LIBRARY "this build has no report: it was made without the package libjs-dygraphs"
 
 #define MOST_TIMELINES 50 /* monitors with a timeline: the first */
-#define MOST_MARKS 1000   /* marks of a timeline: with more calls, each mark is the worst of its part of the time */
+#define MOST_MARKS 1000   /* parts of a timeline, each with a mark at most */
 
 typedef struct {
     output_task task;
@@ -171,10 +171,11 @@ typedef enum { STATE_HIDDEN = -1, STATES(STATE_NUMBER) NUM_STATES } timeline_sta
 
 static const char *const state_names[] = {STATES(STATE_NAME)};
 
+/* A part of a timeline. */
 typedef struct {
-    double at; /* seconds since 1970: of the response, without one of the request; first, for perf_compare_numbers() */
-    const monitor_call *call;
+    const monitor_call *call; /* the worst */
     timeline_state state;
+    unsigned calls;
 } timeline_mark;
 
 /* Returns true if the monitor has a finding of this kind. Needs: it is judged. */
@@ -226,47 +227,35 @@ static timeline_state find_state(const verdict_monitor *monitor, const monitor_c
     return state;
 }
 
-/* Returns the marks of a monitor, ascending by time, to be freed. */
-static GArray *find_marks(const verdict_monitor *monitor)
-{
-    GArray *marks = g_array_new(FALSE, FALSE, sizeof(timeline_mark));
-
-    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        const timeline_mark mark = {monitor_call_shown_at(call).time, call, find_state(monitor, call)};
-        if (mark.state != STATE_HIDDEN) {
-            g_array_append_val(marks, mark);
-        }
-    }
-    g_array_sort(marks, perf_compare_numbers);
-    return marks;
-}
-
 /* Writes the timeline of a monitor: its text, and for each mark [milliseconds, state, frame, microseconds from request to response or -1, calls]. A
- * mark is a call; with more than MOST_MARKS it is the worst call of a part of the time. */
+ * mark is the worst call of a part of the time. */
 static void put_timeline(json_dumper *json, const report *r, const verdict_monitor *monitor)
 {
-    GArray *marks = find_marks(monitor);
-    double part = marks->len > MOST_MARKS ? (r->end - r->begin) / MOST_MARKS : 0;
+    timeline_mark marks[MOST_MARKS] = {0};
 
+    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
+        timeline_state state = find_state(monitor, call);
+        double part = (monitor_call_shown_at(call).time - r->begin) / (r->end - r->begin) * MOST_MARKS;
+        timeline_mark *mark = &marks[part > 0 ? MIN((unsigned)part, MOST_MARKS - 1) : 0];
+        if (state != STATE_HIDDEN && (mark->calls++ == 0 || state > mark->state)) {
+            mark->call = call;
+            mark->state = state;
+        }
+    }
     json_dumper_begin_array(json);
     json_dumper_value_string(json, format_monitor_line(monitor));
     json_dumper_begin_array(json);
-    for (unsigned i = 0, next; i < marks->len; i = next) {
-        const timeline_mark *first = &g_array_index(marks, timeline_mark, i), *worst = first;
-        for (next = i + 1; next < marks->len && g_array_index(marks, timeline_mark, next).at < first->at + part;
-             next++) {
-            const timeline_mark *mark = &g_array_index(marks, timeline_mark, next);
-            worst = mark->state > worst->state ? mark : worst;
+    for (const timeline_mark *mark = marks; mark < marks + MOST_MARKS; mark++) {
+        if (mark->calls > 0) {
+            const verdict_moment at = monitor_call_shown_at(mark->call);
+            bool has_time = mark->call->answered.time > 0 && mark->call->seconds >= 0;
+            json_dumper_value_anyf(json, "[%" PRId64 ",%d,%u,%" PRId64 ",%u]", get_milliseconds(r, at.time),
+                                   mark->state, at.frame, has_time ? (int64_t)(mark->call->seconds * 1e6 + 0.5) : -1,
+                                   mark->calls);
         }
-        const monitor_call *call = worst->call;
-        bool has_time = call->answered.time > 0 && call->seconds >= 0;
-        json_dumper_value_anyf(json, "[%" PRId64 ",%d,%u,%" PRId64 ",%u]", get_milliseconds(r, worst->at), worst->state,
-                               monitor_call_shown_at(call).frame, has_time ? (int64_t)(call->seconds * 1e6 + 0.5) : -1,
-                               next - i);
     }
     json_dumper_end_array(json);
     json_dumper_end_array(json);
-    g_array_free(marks, TRUE);
 }
 
 /* --- All data ---------------------------------------------------------------------------------------------------- */
