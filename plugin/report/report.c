@@ -315,7 +315,7 @@ static void put_left_out(json_dumper *json, const report *r)
     verdict_put_number(json, "values", (double)r->lines.values);
     verdict_put_number(json, "roomless", (double)(r->lines.omitted + r->lines.hidden));
     verdict_put_number(json, "thinned", r->lines.is_thinned);
-    verdict_put_texts(json, "notes", omissions_format(&omitted, OMISSIONS_BRIEF));
+    verdict_put_texts(json, "notes", omissions_format(&omitted, true /* is_brief */));
 }
 
 /* Returns the capture's name without its folder, to be freed; "" outside of a window: tshark tells plugins nothing of its file. */

@@ -56,7 +56,7 @@ void omissions_count_value(omissions *o, value_stream *stream, const perf_result
 
 #define OMISSION_ROW(name, sentence, remedy) {sentence, remedy},
 
-GPtrArray *omissions_format(const omissions *o, omissions_form form)
+GPtrArray *omissions_format(const omissions *o, bool is_brief)
 {
     static const struct {
         const char *sentence, *remedy;
@@ -64,10 +64,8 @@ GPtrArray *omissions_format(const omissions *o, omissions_form form)
     GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
 
     for (unsigned i = 0; i < (o->has_findings ? OMITTED_ORPHANS + 1 : NUM_OMISSIONS); i++) {
-        const char *remedy = i == OMITTED_UNDECODED ? o->why_undecoded : rows[i].remedy;
-        if (o->counts[i] > 0 && form == OMISSIONS_BRIEF) {
-            g_ptr_array_add(notes, g_strdup_printf("%s: %" PRIu64, rows[i].sentence, o->counts[i]));
-        } else if (o->counts[i] > 0 && remedy) {
+        if (o->counts[i] > 0) {
+            const char *remedy = i == OMITTED_UNDECODED ? o->why_undecoded : rows[i].remedy;
             g_ptr_array_add(notes, g_strdup_printf("%s: %" PRIu64 "; %s", rows[i].sentence, o->counts[i], remedy));
         }
     }
@@ -75,9 +73,11 @@ GPtrArray *omissions_format(const omissions *o, omissions_form form)
         g_ptr_array_add(notes, g_strdup("no counter fits the paths; -z pcq,counters lists all"));
     }
     if (notes->len == 0 && o->samples == 0 && !o->has_findings) {
-        const char *note = o->any_decoded ? NO_SAMPLES : NOTHING;
-        size_t size = form == OMISSIONS_BRIEF ? strcspn(note, ";") : strlen(note);
-        g_ptr_array_add(notes, g_strndup(note, size));
+        g_ptr_array_add(notes, g_strdup(o->any_decoded ? NO_SAMPLES : NOTHING));
+    }
+    for (unsigned i = 0; is_brief && i < notes->len; i++) {
+        char *note = g_ptr_array_index(notes, i);
+        note[strcspn(note, ";")] = '\0';
     }
     return notes;
 }

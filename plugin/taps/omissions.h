@@ -7,14 +7,14 @@
 
 #include "tap/call-tap.h"
 
-/* X(NAME, sentence before the number, what to do or where to look). The last four are of values. Without the third a row below a table says it,
- * and no warning, but of UNDECODED it is in `why_undecoded`. Why calls bring no data, -z pcq,summary says. */
+/* X(NAME, sentence before the number, what to do or where to look). The last four are of values. That of UNDECODED is in
+ * `why_undecoded`. Why calls bring no data, -z pcq,summary says. */
 #define OMISSIONS(X) \
     X(UNDECODED, "requests and responses not decoded", NULL) \
     X(ORPHANS, "responses of no known query or handle", \
       "their requests were not captured or not decoded, or are not known from others of that call id or handle") \
     X(MALFORMED, "malformed responses", "Analyze, Expert Information (-z expert) says where") \
-    X(WITHOUT_ROW, "values without a row (texts, repeated paths)", NULL) \
+    X(WITHOUT_ROW, "values without a row (texts, repeated paths)", "-z pcq,long has a row for each value") \
     X(WITHOUT_CELL, "values that are not in the CSV", \
       "another value, counter or type has their path, their counter is not known, or there are too many columns; " \
       "-z pcq,long has a row for each value") \
@@ -54,8 +54,6 @@ static inline bool is_untyped_result(const perf_result *result)
 /* Counts the value that was read last as untyped or assumed, if it is. `result`: of that value. */
 void omissions_count_value(omissions *o, value_stream *stream, const perf_result *result);
 
-/* Wording of a note: for a row of a window, in at most 60 characters; or for standard error, with a remedy. */
-typedef enum { OMISSIONS_BRIEF, OMISSIONS_LONG } omissions_form;
-
-/* Returns a note for each kind of omission, and for a lack of calls, samples or matching paths; free the array. */
-GPtrArray *omissions_format(const omissions *o, omissions_form form);
+/* Returns a note for each kind of omission, with a remedy behind a semicolon, and for a lack of calls, samples or matching paths; free the array.
+ * `is_brief`: without remedies, in at most 60 characters. */
+GPtrArray *omissions_format(const omissions *o, bool is_brief);

@@ -37,7 +37,7 @@ void output_failed(char *sentence)
 
 void output_print_omissions(const omissions *o)
 {
-    GPtrArray *notes = omissions_format(o, OMISSIONS_LONG);
+    GPtrArray *notes = omissions_format(o, false /* is_brief */);
 
     for (unsigned i = 0; i < notes->len; i++) {
         report_warning("pcq: %s", (const char *)g_ptr_array_index(notes, i));

@@ -9,8 +9,6 @@
 
 #include <math.h>
 
-#define TEXT_CHUNK 16384 /* bytes */
-
 static stat_table *tables; /* all that are registered; NULL behind the last */
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
@@ -33,9 +31,8 @@ static stat_tap_table_item_type make_cell(stat_table *t, const char *format, con
         g_ascii_formatd(number, sizeof number, format, from->number);
     }
     const char *text = !format && from->text ? from->text : number;
-    char *plain = ws_format_text(NULL, text, strlen(text)), *kept = g_string_chunk_insert_const(t->texts, plain);
-    wmem_free(NULL, plain);
-    return (stat_tap_table_item_type){.type = TABLE_ITEM_STRING, .value.string_value = kept};
+    return (stat_tap_table_item_type){.type = TABLE_ITEM_STRING,
+                                      .value.string_value = ws_format_text(t->texts, text, strlen(text))};
 }
 
 void stat_table_add_row(stat_table *t, const table_cell *cells, unsigned count)
@@ -62,7 +59,7 @@ static void fill_tables(void)
             continue;
         }
         t->fill(t);
-        GPtrArray *notes = omissions_format(&t->omitted, OMISSIONS_BRIEF);
+        GPtrArray *notes = omissions_format(&t->omitted, true /* is_brief */);
         for (unsigned i = 0; i < notes->len; i++) {
             stat_table_add_row(t, &(table_cell){.text = g_ptr_array_index(notes, i)}, 1);
         }
@@ -82,9 +79,9 @@ static void renew_table(stat_table *t)
         g_array_set_size(t->ui.tables, 0);
     } else if (t->shown) {
         free_stat_tables(&t->ui);
-        g_string_chunk_free(t->texts);
+        wmem_destroy_allocator(t->texts);
     }
-    t->texts = g_string_chunk_new(TEXT_CHUNK);
+    t->texts = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK_FAST);
     t->shown = stat_tap_init_table(t->ui.title, (int)t->ui.nfields, 0, NULL);
     stat_tap_add_table(&t->ui, t->shown);
     t->omitted = (omissions){.paths = t->omitted.paths};
@@ -114,7 +111,6 @@ static void table_begin(stat_tap_table_ui *ui)
     stat_table *t = (stat_table *)ui;
 
     t->in_window = ui->refcount > 0;
-    t->listener = NULL;
     if (t->in_window && is_table_there(t)) {
         return; /* the rows are shown until then */
     }
@@ -132,16 +128,15 @@ static void table_reset(stat_tap_table *shown)
     }
 }
 
-/* Counts a call (`call`: call_tap_data). `listener`: only the newest fills the table: sharkd leaves listeners behind after a request that failed. */
+/* Counts a call (`call`: call_tap_data). `listener`: Wireshark's of a stat_table. */
 static tap_packet_status table_count(void *listener, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
                                      tap_flags_t flags _U_)
 {
     stat_table *t = (stat_table *)((const stat_data_t *)listener)->stat_tap_data;
 
-    if (!is_table_there(t) || (t->listener && t->listener != listener)) {
+    if (!is_table_there(t)) {
         return TAP_PACKET_DONT_REDRAW;
     }
-    t->listener = listener;
     omissions_count_call(&t->omitted, call);
     t->count(t->data, pinfo, call);
     return TAP_PACKET_REDRAW;

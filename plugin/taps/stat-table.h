@@ -1,7 +1,7 @@
 /* stat-table.h
  * A table of Wireshark's simple statistics (stat_tap): a listener counts calls, and the rows are made when the table is drawn.
  *
- * Each statistic has one table, as Wireshark has it, which the newest listener fills.
+ * Each statistic has one table, as Wireshark has it.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -39,12 +39,11 @@ struct stat_table {
     void (*fill)(stat_table *t); /* adds all rows behind the last packet */
 
     /* stat-table.c's own, but `omitted` */
-    stat_table *next;      /* registered before */
-    bool in_window;        /* false: the table is printed */
-    const void *listener;  /* Wireshark's listener that got a call first since the table was begun; NULL: none */
-    stat_tap_table *shown; /* Wireshark's table; NULL before the first */
-    GStringChunk *texts;   /* of the cells */
-    omissions omitted;     /* shown in the last rows; `fill` and `count` may add those of values */
+    stat_table *next;        /* registered before */
+    bool in_window;          /* false: the table is printed */
+    stat_tap_table *shown;   /* Wireshark's table; NULL before the first */
+    wmem_allocator_t *texts; /* of the cells */
+    omissions omitted;       /* shown in the last rows; `fill` and `count` may add those of values */
 };
 
 /* Registers `-z CLI_STRING[,FILTER]`, or `[,FILTER or PATHS]`, and, in a window, Statistics, TITLE. */

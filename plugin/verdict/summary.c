@@ -175,7 +175,7 @@ static GPtrArray *format_notes(const verdict *v)
     omissions omitted = v->omitted;
 
     omitted.has_findings = true;
-    GPtrArray *notes = omissions_format(&omitted, OMISSIONS_LONG);
+    GPtrArray *notes = omissions_format(&omitted, false /* is_brief */);
     if (lacks_names(v)) {
         g_ptr_array_insert(notes, 0,
                            g_strdup_printf("Most values have no result (%" PRIu64 " of %" PRIu64

@@ -87,7 +87,8 @@ def test_sealed_calls_are_not_silently_left_out(tshark, statistic):
     sealed = tshark.fields(SEALED, ['frame.number'], '-Y', 'pcq.expert.sealed')
     assert said_so(rows, lines, 'requests and responses not decoded', len(sealed)), rows
     rows, lines = notes(tshark, SEALED, statistic, *PASSWORD)
-    assert lines == [] and rows in ([], ['values without a row (texts, repeated paths): 4'])     # some are asked for twice
+    repeated = [] if statistic != 'pcq,counters' else ['values without a row (texts, repeated paths): 4']    # some are asked for twice
+    assert rows == repeated == [line.split('; ')[0] for line in lines]
 
 
 def test_a_table_that_nothing_passes_says_so(tshark, tmp_path):
@@ -103,7 +104,7 @@ def test_paths_that_no_counter_fits_are_reported(tshark, tmp_path, statistic, pa
     shown, said = tshark.run('-q', '-r', run_of_three(tmp_path), '-z', '%s,%s' % (statistic.replace('%s', str(tmp_path / 'long')), paths))
     note = 'no counter fits the paths; -z pcq,counters lists all'
     assert said.splitlines() == ([] if is_met else ['tshark: pcq: ' + note])
-    assert (note in shown) == (statistic == 'pcq,counters' and not is_met)
+    assert (note.split(';')[0] in shown) == (statistic == 'pcq,counters' and not is_met)
 
 
 def run_of_three(folder):
@@ -164,20 +165,6 @@ def test_sharkd_taps_again_and_again(sharkd, tmp_path):
         for s in order:
             (k, v), = tap(running, s).items()
             assert v == expected[capture][k], k
-
-
-def test_sharkd_leaves_a_listener_behind(sharkd, tmp_path):
-    """It registers one tap after the other, and none of them goes when the next is none. What comes later is counted once."""
-    capture = session().write(tmp_path / 'a.pcap')
-    running = sharkd()
-    running.load(capture)
-    expected = {s: tap(running, s) for s in TABLES}
-    for s in TABLES:
-        running.ask(('tap', dict(tap0='nstat:' + s, tap1='nstat:there,is,none')), answer='error')
-    for _ in range(2):
-        running.load(capture)
-        for s in TABLES * 2:
-            assert tap(running, s)['nstat:' + s] == expected[s]['nstat:' + s]
 
 
 def test_sets_of_one_name_are_not_mixed(tshark, tmp_path):
