@@ -385,7 +385,7 @@ static void report_draw(void *data)
     GString *page = g_string_new(PAGE);
     g_string_replace(page, "@NONCE@", nonce, 0);
     g_string_replace(page, "@DATA@", json, 1);
-    output_whole(&r->task.file, page);
+    output_whole(r->task.path, page);
     g_free(json);
     g_free(nonce);
     g_rand_free(random);
@@ -416,7 +416,7 @@ static void window_fill(stat_table *t)
                                  *capture ? capture : "counters");
 
     stat_table_add_row(t, &(table_cell){.text = *PAGE ? path : NO_LIBRARY}, 1);
-    window->task.file = (output_file){.path = path}; /* a page that could not be written before is tried again */
+    window->task.path = path;
     report_draw(window);
     g_free(capture);
     g_free(path);

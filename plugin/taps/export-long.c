@@ -15,6 +15,7 @@
 /* The task of one -z. */
 typedef struct {
     output_task task;
+    output_stream stream;
     GString *text;      /* rows that are not written yet */
     GString *head;      /* cells that all rows of one instance begin with, made once: those of the response first */
     size_t answer_size; /* bytes of the response's cells in `head` */
@@ -25,6 +26,10 @@ static void long_reset(void *data)
 {
     long_export *export = data;
 
+    if (export->stream.stream && export->stream.stream != stdout) {
+        fclose(export->stream.stream);
+    }
+    export->stream = (output_stream){.path = export->task.path};
     export->head = export->head ? export->head : g_string_new(NULL);
     export->text = export->text ? export->text : g_string_new(NULL);
     g_string_assign(export->text, "time,frame,protocol,query,server,counterset,instance,counter,path,raw,"
@@ -141,15 +146,14 @@ static void long_count(void *data, packet_info *pinfo, const call_tap_data *tapp
             write_long_row(export, stream);
         }
     }
-    output_write(&export->task.file, export->text);
+    output_write(&export->stream, export->text);
 }
 
 static void long_draw(void *data)
 {
     long_export *export = data;
 
-    output_write(&export->task.file, export->text);
-    output_commit(&export->task.file);
+    output_write(&export->stream, export->text);
     output_print_omissions(&export->task.omitted);
 }
 

@@ -16,10 +16,10 @@ static void write_names(void *data)
     GString *text = names_file_text();
 
     if (text) {
-        output_whole(&task->file, text);
+        output_whole(task->path, text);
     } else {
         output_failed(g_strdup_printf(
-            "%s was not written: this capture taught no names (does it hold the client's browsing?)", task->file.path));
+            "%s was not written: this capture taught no names (does it hold the client's browsing?)", task->path));
         output_print_omissions(&task->omitted);
     }
 }

@@ -1,5 +1,5 @@
 /* output.c
- * A file that is written whole or not at all.
+ * Files that are written whole or not at all, and streams.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -45,15 +45,10 @@ void output_print_omissions(const omissions *o)
     g_ptr_array_free(notes, TRUE);
 }
 
-/* Reports errno as a file's first error. A program that stops reading a pipe (`| head`) has what it wanted: no error. Changes: `failed`. */
-static void report_write_error(output_file *file)
+/* Reports that a path cannot be written. */
+static void report_unwritten(const char *path, const char *reason)
 {
-    if (!file->failed && errno != EPIPE) {
-        bool is_stdout = strcmp(file->path, "-") == 0;
-        output_failed(
-            g_strdup_printf("cannot write %s: %s", is_stdout ? "standard output" : file->path, g_strerror(errno)));
-    }
-    file->failed = true;
+    output_failed(g_strdup_printf("cannot write %s: %s", strcmp(path, "-") == 0 ? "standard output" : path, reason));
 }
 
 /* --- Files ------------------------------------------------------------------------------------------------------- */
@@ -70,48 +65,24 @@ static bool is_text_file(const char *path)
     return g_utf8_validate(head, (gssize)size, &end) || (size == sizeof head && head + size - end < 4);
 }
 
-/* Opens what a path names: a committed file to append; a pipe or device itself; else the temporary file. Returns NULL, with the reason in errno, on failure. */
-static FILE *open_path(output_file *file)
+/* Returns true if a path may be written. Reports a file that is no text. */
+static bool check_path(const char *path)
 {
-    bool is_file = g_file_test(file->path, G_FILE_TEST_IS_REGULAR);
+    bool is_lost = g_file_test(path, G_FILE_TEST_IS_REGULAR) && !is_text_file(path);
 
-    if (file->is_committed || (!is_file && g_file_test(file->path, G_FILE_TEST_EXISTS))) {
-        return g_fopen(file->path, file->is_committed ? "ab" : "wb");
+    if (is_lost) {
+        report_unwritten(path, "what is there is no text; is it a capture?");
     }
-    if (is_file && !is_text_file(file->path)) {
-        output_failed(g_strdup_printf("cannot write %s: what is there is no text; is it a capture?", file->path));
-        file->failed = true;
-        return NULL;
-    }
-    file->temporary = g_strdup_printf("%s.%08x", file->path, g_random_int());
-    return g_fopen(file->temporary, "wbx");
+    return !is_lost;
 }
 
-/* Opens a file that is not open. Reports a failure. */
-static void open_stream(output_file *file)
+/* Reports errno. A program that stops reading a pipe (`| head`) has what it wanted: no error. */
+static void fail_stream(output_stream *to)
 {
-    bool is_stdout = strcmp(file->path, "-") == 0;
-
-    if (file->stream || file->failed) {
-        return;
+    if (errno != EPIPE) {
+        report_unwritten(to->path, g_strerror(errno));
     }
-#ifdef _WIN32
-    if (is_stdout) {
-        _setmode(_fileno(stdout), _O_BINARY);
-    }
-#endif
-    file->stream = is_stdout ? stdout : open_path(file);
-    if (file->stream == NULL) {
-        report_write_error(file);
-    }
-}
-
-/* Closes the stream, if it is open; standard output is flushed and stays open. Returns false if the last bytes could not be written. */
-static bool close_stream(output_file *file)
-{
-    FILE *stream = g_steal_pointer(&file->stream);
-
-    return stream == NULL || (stream == stdout ? fflush(stream) : fclose(stream)) == 0;
+    to->failed = true;
 }
 
 /* Makes blanks of control characters but line feeds, for a terminal, which a name must not steer; files hold what was sent. */
@@ -125,48 +96,39 @@ static void blank_controls(char *text)
     }
 }
 
-void output_write(output_file *file, GString *text)
+void output_write(output_stream *to, GString *text)
 {
-    open_stream(file);
-    if (!file->failed && isatty(fileno(file->stream))) {
+    if (to->stream == NULL && !to->failed) {
+        to->failed = !check_path(to->path);
+        to->stream = to->failed ? NULL : strcmp(to->path, "-") == 0 ? stdout : g_fopen(to->path, "wb");
+        if (to->stream == NULL && !to->failed) {
+            fail_stream(to);
+        }
+    }
+#ifdef _WIN32
+    _setmode(_fileno(stdout), _O_BINARY);
+#endif
+    if (!to->failed && isatty(fileno(to->stream))) {
         blank_controls(text->str);
     }
-    if (!file->failed && (fwrite(text->str, 1, text->len, file->stream) != text->len ||
-                          (file->temporary == NULL && fflush(file->stream) != 0))) {
-        report_write_error(file);
+    if (!to->failed && (fwrite(text->str, 1, text->len, to->stream) != text->len || fflush(to->stream) != 0)) {
+        fail_stream(to);
     }
     g_string_truncate(text, 0);
 }
 
-/* Closes the stream without reporting a failure, and deletes a temporary file that was not committed. */
-static void drop_temporary(output_file *file)
+void output_whole(const char *path, GString *text)
 {
-    close_stream(file);
-    if (file->temporary) {
-        g_unlink(file->temporary);
-    }
-    g_free(g_steal_pointer(&file->temporary));
-}
+    output_stream stream = {.path = path};
+    GError *error = NULL;
 
-void output_commit(output_file *file)
-{
-    open_stream(file);
-    /* not every system renames a file that is open */
-    if (!close_stream(file) || (file->temporary && !file->failed && g_rename(file->temporary, file->path) != 0)) {
-        report_write_error(file);
+    if (strcmp(path, "-") == 0 ||
+        (g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_test(path, G_FILE_TEST_IS_REGULAR))) {
+        output_write(&stream, text);
+    } else if (check_path(path) && !g_file_set_contents(path, text->str, (gssize)text->len, &error)) {
+        report_unwritten(path, error->message);
+        g_error_free(error);
     }
-    if (!file->failed && file->temporary) {
-        file->is_committed = true;
-        g_free(g_steal_pointer(&file->temporary));
-    }
-    drop_temporary(file);
-}
-
-void output_whole(output_file *file, GString *text)
-{
-    file->is_committed = false;
-    output_write(file, text);
-    output_commit(file);
     g_string_free(text, TRUE);
 }
 
@@ -240,13 +202,11 @@ void output_call_at_end(void (*end)(void))
 
 /* --- One -z ---------------------------------------------------------------------------------------------------------- */
 
-/* Forgets all that a -z counted and wrote: an unfinished file is deleted, paths stay. `data`: output_task. */
+/* Forgets all that a -z counted; paths stay. `data`: output_task. */
 static void reset_task(void *data)
 {
     output_task *task = data;
 
-    drop_temporary(&task->file);
-    task->file = (output_file){.path = task->file.path};
     task->omitted = (omissions){.paths = task->omitted.paths};
     if (task->statistic->reset) {
         task->statistic->reset(task);
@@ -266,7 +226,7 @@ static tap_packet_status task_count_call(void *data, packet_info *pinfo, epan_di
     return TAP_PACKET_REDRAW;
 }
 
-/* Begins a -z: reads its argument, opens the file once so that a failure is reported now, and listens. `user`: output_statistic. */
+/* Begins a -z: reads its argument, and listens. `user`: output_statistic. */
 static ws_stat_started start_task(const char *argument, void *user)
 {
     const output_statistic *statistic = user;
@@ -276,9 +236,9 @@ static ws_stat_started start_task(const char *argument, void *user)
     output_task *task = g_malloc0(statistic->task_size);
 
     task->statistic = statistic;
-    task->file.path = count > 1 && *parts[1] ? g_strdup(parts[1]) : statistic->place;
+    task->path = count > 1 && *parts[1] ? g_strdup(parts[1]) : statistic->place;
     task->omitted.paths = statistic->takes_paths ? watch_take_paths(&filter, &error) : NULL;
-    if (error == NULL && task->file.path == NULL) {
+    if (error == NULL && task->path == NULL) {
         error = g_strdup_printf("pcq: say where to write: -z %s,FILE[,FILTER]", statistic->name);
     }
     if (error) {
@@ -288,12 +248,7 @@ static ws_stat_started start_task(const char *argument, void *user)
     bool started = error == NULL && (statistic->begin == NULL || statistic->begin(task));
     if (started) {
         reset_task(task);
-        open_stream(&task->file);
-        if (task->file.temporary) { /* a pipe stays open: who reads it would take it for ended */
-            drop_temporary(&task->file);
-        }
-        started = !task->file.failed &&
-                  output_listen(CALL_TAP_NAME, task, filter, reset_task, task_count_call, statistic->draw);
+        started = output_listen(CALL_TAP_NAME, task, filter, reset_task, task_count_call, statistic->draw);
     }
     g_strfreev(parts);
     WS_STAT_STARTED(started);

@@ -1,9 +1,8 @@
 /* output.h
  * Where statistics and exports write to: a file, which is written whole or not at all, or a pipe, a device or standard output ("-"),
- * which are written to at once.
+ * which are written to at once. The long form alone goes to a file row by row.
  *
- * A file's text goes to a temporary file beside it, which takes its place at the end. The first error is reported with its reason, nothing
- * more is written after it, and the program ends with exit status 1.
+ * A failure is reported with its reason, and the program ends with exit status 1.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -18,24 +17,18 @@
 
 #include "taps/omissions.h"
 
-/* Begins as zeros and the path. */
+/* What is written to at once. Begins as zeros and the path. */
 typedef struct {
-    const char *path;  /* "-": standard output */
-    FILE *stream;      /* NULL before the first text, and after the last */
-    char *temporary;   /* path of the file that is written to in place of `path`; NULL: each text is written at once */
-    bool is_committed; /* the file holds all that was written: a later text is appended to it */
-    bool failed;       /* the error is reported, or is a closed pipe: nothing more is written */
-} output_file;
+    const char *path; /* "-": standard output */
+    FILE *stream;     /* NULL before the first text */
+    bool failed;      /* the error is reported, or is a closed pipe: nothing more is written */
+} output_stream;
 
-/* Appends the text to the file, on a terminal with blanks for control characters. Changes: empties `text`; reports the file's first error. */
-void output_write(output_file *file, GString *text);
-
-/* Ends the file: renames the temporary file to its path, or closes the stream. Changes: without any text creates an empty file; deletes the
- * temporary file of a failure. */
-void output_commit(output_file *file);
+/* Appends the text, on a terminal with blanks for control characters. Changes: empties `text`; reports the first error. */
+void output_write(output_stream *to, GString *text);
 
 /* Writes all of `text` in place of what the file held. Changes: frees `text`. */
-void output_whole(output_file *file, GString *text);
+void output_whole(const char *path, GString *text);
 
 /* Reports the sentence as a failure (on the terminal or in a dialog), and makes the program end with exit status 1. Wireshark lets a tap that is drawn
  * neither fail nor set the status; so it is set when everything else is done. Changes: frees `sentence`. */
@@ -60,11 +53,11 @@ typedef struct {
 /* The task of one -z: the first member of a statistic's own. Lasts as long as the program. */
 typedef struct {
     const output_statistic *statistic;
-    output_file file;
+    const char *path;  /* FILE */
     omissions omitted; /* counted by output.c, but those of values */
 } output_task;
 
-/* Registers `-z NAME,FILE`. A path that cannot be written is reported before the capture is read. */
+/* Registers `-z NAME,FILE`. */
 void output_register(output_statistic *statistic);
 
 /* Registers a listener for a tap. Returns false, and reports it, for a wrong filter. Functions may be NULL. */

@@ -175,9 +175,10 @@ static unsigned write_header(const document *doc, GString *text)
     return count;
 }
 
-/* Writes a document, row by row. `file`: NULL: all of it is appended to `text`. Needs: `text` is empty. Changes: counts cells that have no room. */
-static void document_write(csv_export *export, const document *doc, output_file *file, GString *text)
+/* Returns a document's text, to be freed. Changes: counts cells that have no room. */
+static GString *format_document(csv_export *export, const document *doc)
 {
+    GString *text = g_string_new(NULL);
     char number[G_ASCII_DTOSTR_BUF_SIZE * 10]; /* 1e308 with six decimals, as typeperf has them */
     unsigned count = write_header(doc, text), next = 0;
     double *values = g_new(double, count); /* of a row */
@@ -200,11 +201,9 @@ static void document_write(csv_export *export, const document *doc, output_file 
             csv_pdh_text(text, isnan(values[c]) ? " " : g_ascii_formatd(number, sizeof number, "%.6f", values[c]));
         }
         csv_end_row(text);
-        if (file) {
-            output_write(file, text);
-        }
     }
     g_free(values);
+    return text;
 }
 
 /* --- -z pcq,csv -------------------------------------------------------------------------------------------------- */
@@ -212,7 +211,7 @@ static void document_write(csv_export *export, const document *doc, output_file 
 /* Returns a document's path, to be freed: "run.csv" of the first, "run-query-2.csv" of others; "-" (standard output) of all. `number`: from 0. */
 static char *make_path(const csv_export *export, unsigned number)
 {
-    const char *path = export->task.file.path, *dot = strrchr(path, '.');
+    const char *path = export->task.path, *dot = strrchr(path, '.');
 
     if (number == 0 || strcmp(path, "-") == 0) {
         return g_strdup(path);
@@ -228,19 +227,15 @@ static void csv_draw(void *data)
 {
     csv_export *export = data;
     unsigned count = wmem_array_get_count(export->sampled);
-    GString *text = g_string_new(NULL);
 
     if (count == 0) {
-        output_whole(&export->task.file, g_string_new("\"" HEADER "\"\r\n"));
+        output_whole(export->task.path, g_string_new("\"" HEADER "\"\r\n"));
     }
     for (unsigned i = 0; i < count; i++) {
         char *path = make_path(export, i);
-        output_file file = {.path = path};
-        document_write(export, get_document(export, i), &file, text);
-        output_commit(&file);
+        output_whole(path, format_document(export, get_document(export, i)));
         g_free(path);
     }
-    g_string_free(text, TRUE);
     output_print_omissions(&export->task.omitted);
 }
 
@@ -271,15 +266,6 @@ static void list_object(uint32_t frame, const char *host, const char *type, char
     objects.list->add_entry(objects.list->gui_data, entry);
 }
 
-static void list_document(const document *doc)
-{
-    GString *text = g_string_new(NULL);
-
-    document_write(&objects.export, doc, NULL, text);
-    list_object(doc->first_frame, doc->machine, "text/csv", g_strdup_printf("%s-%s.csv", doc->machine, doc->suffix),
-                text);
-}
-
 /* Forgets the list and its documents. Wireshark calls it, too, when it resets a list. */
 static void objects_reset(void)
 {
@@ -295,7 +281,9 @@ static void list_all(void)
         return;
     }
     for (unsigned i = 0; i < wmem_array_get_count(objects.export.sampled); i++) {
-        list_document(get_document(&objects.export, i));
+        const document *doc = get_document(&objects.export, i);
+        list_object(doc->first_frame, doc->machine, "text/csv", g_strdup_printf("%s-%s.csv", doc->machine, doc->suffix),
+                    format_document(&objects.export, doc));
     }
     GString *names = names_file_text();
     if (names) {

@@ -341,10 +341,10 @@ void verdict_put_titles(json_dumper *json)
 static bool summary_begin(void *data)
 {
     summary *s = data;
-    bool is_json = strcmp(s->task.file.path, "json") == 0;
+    bool is_json = strcmp(s->task.path, "json") == 0;
 
-    s->is_json = is_json || g_str_has_suffix(s->task.file.path, ".json");
-    s->task.file.path = is_json ? "-" : s->task.file.path;
+    s->is_json = is_json || g_str_has_suffix(s->task.path, ".json");
+    s->task.path = is_json ? "-" : s->task.path;
     return true;
 }
 
@@ -371,7 +371,7 @@ static void summary_draw(void *data)
     } else {
         write_summary_text(text, s->verdict);
     }
-    output_whole(&s->task.file, text);
+    output_whole(s->task.path, text);
 }
 
 /* --- Tables ------------------------------------------------------------------------------------------------------- */

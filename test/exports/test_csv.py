@@ -536,20 +536,20 @@ def test_each_has_its_filter(tshark, tmp_path):
 
 @pytest.mark.parametrize('form', ['csv', 'long', 'names'])
 def test_what_cannot_be_written(tshark, tmp_path, form):
-    """It is said at once, or when it shows; what was asked for beside it is there all the same then."""
+    """It is said; what was asked for beside it is there all the same."""
     capture = small().write(tmp_path / 'scenario.pcap')
     full = [] if TSHARK.endswith('.exe') else [('/dev/full', 'No space left on device')]  # Windows has no /dev
     for target, reason in [(tmp_path / 'no' / 'such.csv', 'No such file or directory'), *full]:
         done = tshark.start('-q', '-r', capture, '-z', 'pcq,%s,%s' % (form, target), '-z', 'io,phs')
-        assert done.returncode == 1 and 'cannot write %s: %s' % (target, reason) in done.stderr.decode()
-        assert (b'Protocol Hierarchy' in done.stdout) == (target == '/dev/full')
+        assert done.returncode == 1 and re.search('cannot write %s: .*%s' % (target, reason), done.stderr.decode())
+        assert b'Protocol Hierarchy' in done.stdout
     for argument in 'pcq,' + form, 'pcq,%s,' % form:
         status, said = failing(tshark, '-q', '-r', capture, '-z', argument)
         assert status != 0 and '-z pcq,%s,FILE' % form + '[,FILTER]' * (form != 'names') in said
 
 
 @pytest.mark.parametrize('how', ['closed', pytest.param('full', marks=pytest.mark.skipif(TSHARK.endswith('.exe'), reason='Windows has no such limit'))])
-@pytest.mark.parametrize('form', ['csv', 'long', 'names', 'summary'])
+@pytest.mark.parametrize('form', ['csv', 'names', 'summary'])
 def test_a_folder_that_takes_nothing(tshark, tmp_path, form, how):
     """Its rights, or the disk, here a limit of a file's size: the old file stays, even if it could be written itself, and nothing beside it."""
     capture, folder = whole_session().write(tmp_path / 'scenario.pcap'), tmp_path / how
@@ -561,7 +561,7 @@ def test_a_folder_that_takes_nothing(tshark, tmp_path, form, how):
         done = subprocess.run(['bash', '-c', limit, '-', TSHARK, '-q', '-r', capture, '-z', 'pcq,%s,%s' % (form, folder / name)],
                               env=tshark.env, stderr=subprocess.PIPE, timeout=60)
         reason = 'Permission denied' if how == 'closed' else 'File too large'
-        assert done.returncode == 1 and 'cannot write %s: %s' % (folder / name, reason) in done.stderr.decode()
+        assert done.returncode == 1 and re.search('cannot write %s: .*%s' % (folder / name, reason), done.stderr.decode())
     folder.chmod(0o755)
     assert [(p.name, p.read_text()) for p in folder.iterdir()] == [('there.json', 'mine')]
 
