@@ -64,8 +64,8 @@ GPtrArray *omissions_format(const omissions *o, bool is_brief)
     GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
 
     for (unsigned i = 0; i < (o->has_findings ? OMITTED_ORPHANS + 1 : NUM_OMISSIONS); i++) {
-        if (o->counts[i] > 0) {
-            const char *remedy = i == OMITTED_UNDECODED ? o->why_undecoded : rows[i].remedy;
+        const char *remedy = i == OMITTED_UNDECODED ? o->why_undecoded : rows[i].remedy;
+        if (o->counts[i] > 0 && (is_brief || *remedy)) {
             g_ptr_array_add(notes, g_strdup_printf("%s: %" PRIu64 "; %s", rows[i].sentence, o->counts[i], remedy));
         }
     }

@@ -8,13 +8,13 @@
 #include "tap/call-tap.h"
 
 /* X(NAME, sentence before the number, what to do or where to look). The last four are of values. That of UNDECODED is in
- * `why_undecoded`. Why calls bring no data, -z pcq,summary says. */
+ * `why_undecoded`; without any a row below a table says it, and no warning. Why calls bring no data, -z pcq,summary says. */
 #define OMISSIONS(X) \
     X(UNDECODED, "requests and responses not decoded", NULL) \
     X(ORPHANS, "responses of no known query or handle", \
       "their requests were not captured or not decoded, or are not known from others of that call id or handle") \
     X(MALFORMED, "malformed responses", "Analyze, Expert Information (-z expert) says where") \
-    X(WITHOUT_ROW, "values without a row (texts, repeated paths)", "-z pcq,long has a row for each value") \
+    X(WITHOUT_ROW, "values without a row (texts, repeated paths)", "") \
     X(WITHOUT_CELL, "values that are not in the CSV", \
       "another value, counter or type has their path, their counter is not known, or there are too many columns; " \
       "-z pcq,long has a row for each value") \
