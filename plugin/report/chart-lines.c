@@ -28,19 +28,16 @@ static chart_point *get_point(const chart_line *line, unsigned i)
     return wmem_array_index(line->points, i);
 }
 
-/* Sorts and thins a line: of each part of the time the smallest, the largest and the first gap stay, in their order. There are so many parts that
- * at most `most` points stay, and mostly half of them. Needs: `most` of 4 or more. */
+/* Thins a line: of each part of its points the smallest, the largest and the first gap stay, in their order. There are so many parts that at most
+ * `most` points stay, and mostly two thirds of them. */
 static void thin_line(chart_line *line, wmem_allocator_t *pool, unsigned most)
 {
     wmem_array_t *kept = wmem_array_new(pool, sizeof(chart_point));
-    unsigned count = wmem_array_get_count(line->points);
+    unsigned count = wmem_array_get_count(line->points), part = count / (most / 3) + 1;
 
-    wmem_array_sort(line->points, perf_compare_numbers);
-    double part = (get_point(line, count - 1)->at - get_point(line, 0)->at) * 6 / most;
-    for (unsigned first = 0, next = 0; first < count; first = next) {
-        double end = get_point(line, first)->at + part;
+    for (unsigned first = 0, next; first < count; first = next) {
         unsigned low = first, high = first, gap = count;
-        for (; next < count && get_point(line, next)->at <= end; next++) {
+        for (next = first; next < count && next - first < part; next++) {
             double value = get_point(line, next)->value;
             gap = isnan(value) ? MIN(gap, next) : gap;
             low = value < get_point(line, low)->value || isnan(get_point(line, low)->value) ? next : low;
@@ -52,29 +49,16 @@ static void thin_line(chart_line *line, wmem_allocator_t *pool, unsigned most)
             }
         }
     }
-    wmem_destroy_array(line->points);
     line->points = kept;
 }
 
-/* Thins a line if it has more than its share of all points, which is 4 at least. */
-static void limit_line(chart_lines *lines, chart_line *line)
-{
-    unsigned most = MAX(MOST_POINTS / lines->all.entries->len, 4);
-
-    if (wmem_array_get_count(line->points) > most) {
-        thin_line(line, lines->all.pool, most);
-        lines->is_thinned = true;
-    }
-}
-
 /* Adds a point, or a gap if `value` is NAN. `at`: seconds since 1970. */
-static void add_point(chart_lines *lines, chart_line *line, double at, double value, bool is_assumed)
+static void add_point(const chart_lines *lines, chart_line *line, double at, double value, bool is_assumed)
 {
     const chart_point point = {at, value, is_assumed};
 
     line->points = line->points ? line->points : wmem_array_new(lines->all.pool, sizeof point);
     wmem_array_append_one(line->points, point);
-    limit_line(lines, line);
 }
 
 void chart_line_add(chart_lines *lines, chart_line *line, const chart_sample *sample, double value, bool is_assumed)
@@ -164,6 +148,7 @@ typedef struct {
 void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
 {
     keyed_list clocks = {0}; /* chart_clock */
+    unsigned most = MAX(MOST_POINTS / MAX(lines->all.entries->len, 1), 4);
 
     keyed_list_begin(&clocks, NULL);
     lines->hidden = 0;
@@ -175,8 +160,11 @@ void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
             lines->hidden += line->results.count;
             continue;
         }
-        limit_line(lines, line);
         wmem_array_sort(line->points, perf_compare_numbers); /* by time */
+        if (wmem_array_get_count(line->points) > most) {
+            thin_line(line, lines->all.pool, most);
+            lines->is_thinned = true;
+        }
         char *times = format_clock(line, begin);
         chart_clock *clock = keyed_list_find_or_add(&clocks, times, sizeof *clock);
         clock->number = clock->number > 0 ? clock->number : clocks.entries->len;

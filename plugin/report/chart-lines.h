@@ -1,8 +1,8 @@
 /* chart-lines.h
- * Each counter of a capture as a line of a chart, in bounded memory.
+ * Each counter of a capture as a line of a chart.
  *
- * A line with more points than its share of what a page may hold is thinned: of each part of its time the smallest, the largest and
- * the first gap stay, at their own times, so that no peak is lost.
+ * A line with more points than its share of what a page may hold is thinned: of each part of them the smallest, the largest and the
+ * first gap stay, at their own times, so that no peak is lost.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -51,7 +51,7 @@ void chart_lines_begin(chart_lines *lines);
 
 /* Adds a result to a line. Needs: a finite value and times. `line`: NULL: it is of another counter; it is omitted. Of a
  * sample only the first result of a line counts. Changes: adds a gap in front of the result, at half the time, if a call of the query between
- * brought no result of the line; thins the line if it has more than its share of points. */
+ * brought no result of the line. */
 void chart_line_add(chart_lines *lines, chart_line *line, const chart_sample *sample, double value, bool is_assumed);
 
 /* Writes two members of a JSON object. "series": for each line [path, unit, results, their minimum, mean, maximum, last, number assumed, clock,

@@ -236,11 +236,8 @@ static ws_stat_started start_task(const char *argument, void *user)
     output_task *task = g_malloc0(statistic->task_size);
 
     task->statistic = statistic;
-    task->path = count > 1 && *parts[1] ? g_strdup(parts[1]) : statistic->place;
+    task->path = count > 1 && *parts[1] ? g_strdup(parts[1]) : "-";
     task->omitted.paths = statistic->takes_paths ? watch_take_paths(&filter, &error) : NULL;
-    if (error == NULL && task->path == NULL) {
-        error = g_strdup_printf("pcq: say where to write: -z %s,FILE[,FILTER]", statistic->name);
-    }
     if (error) {
         report_failure("%s", error);
         g_free(error);

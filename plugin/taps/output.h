@@ -37,10 +37,9 @@ void output_failed(char *sentence);
 /* Warns of all that an output left out. */
 void output_print_omissions(const omissions *o);
 
-/* A statistic that writes a file, `-z NAME,FILE[,FILTER]`. Its functions may be NULL, but for draw(). */
+/* A statistic that writes a file, `-z NAME[,FILE[,FILTER]]`. Its functions may be NULL, but for draw(). */
 typedef struct {
     const char *name;
-    const char *place;         /* path if no FILE is given, "-"; NULL: FILE is needed */
     size_t task_size;          /* bytes of its task, which begins with an output_task */
     bool takes_paths;          /* paths may stand in the place of a filter */
     bool (*begin)(void *task); /* once; returns false, and reports it, if the statistic is not possible */
@@ -53,7 +52,7 @@ typedef struct {
 /* The task of one -z: the first member of a statistic's own. Lasts as long as the program. */
 typedef struct {
     const output_statistic *statistic;
-    const char *path;  /* FILE */
+    const char *path;  /* FILE; "-" without one */
     omissions omitted; /* counted by output.c, but those of values */
 } output_task;
 

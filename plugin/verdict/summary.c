@@ -437,7 +437,6 @@ static void fill_queries(stat_table *t)
 }
 
 output_statistic summary_statistic = {.name = "pcq,summary",
-                                      .place = "-",
                                       .task_size = sizeof(summary),
                                       .begin = summary_begin,
                                       .reset = summary_reset,
