@@ -31,28 +31,6 @@ static const char *format_bytes(wmem_allocator_t *pool, const uint8_t *bytes, ui
     return wmem_strbuf_finalize(text);
 }
 
-/* Converts UTF-16. Half of a surrogate pair is U+FFFD; Wireshark's function drops the character behind it, too. */
-static const char *convert_utf16(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size,
-                                 unsigned byte_order)
-{
-    const char *plain = (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, ENC_UTF_16 | byte_order);
-
-    if (strstr(plain, "\xef\xbf\xbd") == NULL) {
-        return plain;
-    }
-    wmem_strbuf_t *text = wmem_strbuf_new(pool, "");
-    for (uint32_t i = 0; i + 1 < size; i += 2) {
-        uint32_t unit = tvb_get_uint16(tvb, offset + i, byte_order);
-        uint32_t next = i + 3 < size ? tvb_get_uint16(tvb, offset + i + 2, byte_order) : 0;
-        if ((unit & 0xFC00) == 0xD800 && (next & 0xFC00) == 0xDC00) {
-            unit = 0x10000 + ((unit & 0x3FF) << 10) + (next & 0x3FF);
-            i += 2;
-        }
-        wmem_strbuf_append_unichar(text, (unit & ~0x7FFU) == 0xD800 ? 0xFFFD : unit);
-    }
-    return wmem_strbuf_get_str(text);
-}
-
 /* Bytes, in UTF-16, UTF-8 and GB18030 */
 #define LONGEST_CHARACTER 4
 
@@ -60,9 +38,10 @@ const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uin
                      unsigned byte_order, uint32_t most)
 {
     size = (uint32_t)MIN(size, LONGEST_CHARACTER * ((uint64_t)most + 1)); /* one more, to see whether it is cut */
-    const char *text = perf_is_utf16(code_page)
-                           ? convert_utf16(pool, tvb, offset, size, byte_order)
-                           : format_bytes(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size, code_page);
+    const char *text =
+        perf_is_utf16(code_page)
+            ? (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, ENC_UTF_16 | byte_order)
+            : format_bytes(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size, code_page);
     return text_cut(pool, text, most);
 }
 
