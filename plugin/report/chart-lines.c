@@ -84,66 +84,58 @@ void chart_line_add(chart_lines *lines, chart_line *line, const chart_sample *sa
 
 /* --- The end ------------------------------------------------------------------------------------------------------- */
 
-/* Returns a line's times as a JSON list, to be freed: milliseconds from `begin` to the first, then from each to the next. Lines of one query mostly
- * have the same. */
-static char *format_clock(const chart_line *line, double begin)
-{
-    GString *text = g_string_new(NULL);
-    int64_t before = 0;
-
-    for (unsigned i = 0; i < wmem_array_get_count(line->points); i++) {
-        int64_t at = (int64_t)((get_point(line, i)->at - begin) * 1000 + 0.5);
-        g_string_append_printf(text, "%c%" PRId64, i > 0 ? ',' : '[', at - before);
-        before = at;
-    }
-    g_string_append_c(text, ']');
-    return g_string_free(text, FALSE);
-}
-
-/* Writes a number with the fewest digits that give it again; NAN: null. */
-static void put_number(json_dumper *json, double number)
-{
-    char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-    json_dumper_value_anyf(json, "%s", isnan(number) ? "null" : csv_format_number(text, number));
-}
-
-/* Writes the array of a line. `clock`: place of its times in "clocks". Needs: a result. */
-static void put_line(json_dumper *json, const chart_line *line, unsigned clock)
-{
-    unsigned count = wmem_array_get_count(line->points);
-    bool is_assumed = false;
-
-    json_dumper_begin_array(json);
-    json_dumper_value_string(json, line->path);
-    json_dumper_value_string(json, line->whose.type ? line->whose.type->unit : "");
-    json_dumper_value_anyf(json, "%" PRIu64, line->results.count);
-    put_number(json, line->results.min);
-    put_number(json, perf_summary_mean(&line->results));
-    put_number(json, line->results.max);
-    put_number(json, line->results.last);
-    json_dumper_value_anyf(json, "%" PRIu64 ",%u", line->assumed, clock);
-    json_dumper_begin_array(json);
-    for (unsigned i = 0; i < count; i++) {
-        put_number(json, get_point(line, i)->value);
-    }
-    json_dumper_end_array(json);
-    json_dumper_begin_array(json);
-    for (unsigned i = 0; i < count; i++) {
-        if (get_point(line, i)->is_assumed != is_assumed) {
-            json_dumper_value_anyf(json, "%u", i);
-            is_assumed = !is_assumed;
-        }
-    }
-    json_dumper_end_array(json);
-    json_dumper_end_array(json);
-}
-
 /* Times of a line, as they are written, and where. */
 typedef struct {
     const char *text;
     unsigned number; /* place in "clocks", from 1 */
 } chart_clock;
+
+/* Appends an element of a JSON list: a number with the fewest digits that give it again; NAN: null. */
+static void append_number(GString *list, double number)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+    g_string_append_printf(list, "%s%s", list->len > 0 ? "," : "",
+                           isnan(number) ? "null" : csv_format_number(text, number));
+}
+
+/* Writes the array of a line. Needs: a result. Changes: `clocks` has its times, as milliseconds from `begin` to the first, then from each to the next.
+ * Lines of one query mostly have the same. */
+static void put_line(json_dumper *json, const chart_line *line, double begin, keyed_list *clocks)
+{
+    GString *numbers = g_string_new(NULL), *values = g_string_new(NULL), *assumed = g_string_new(NULL),
+            *times = g_string_new(NULL);
+    bool is_assumed = false;
+    double before = 0;
+
+    for (unsigned i = 0; i < wmem_array_get_count(line->points); i++) {
+        const chart_point *point = get_point(line, i);
+        double at = floor((point->at - begin) * 1000 + 0.5);
+        append_number(times, at - before);
+        append_number(values, point->value);
+        if (point->is_assumed != is_assumed) {
+            append_number(assumed, i);
+        }
+        is_assumed = point->is_assumed;
+        before = at;
+    }
+    chart_clock *clock = keyed_list_find_or_add(clocks, times->str, sizeof *clock);
+    clock->number = clock->number > 0 ? clock->number : clocks->entries->len;
+    append_number(numbers, line->results.min);
+    append_number(numbers, perf_summary_mean(&line->results));
+    append_number(numbers, line->results.max);
+    append_number(numbers, line->results.last);
+    json_dumper_begin_array(json);
+    json_dumper_value_string(json, line->path);
+    json_dumper_value_string(json, line->whose.type ? line->whose.type->unit : "");
+    json_dumper_value_anyf(json, "%" PRIu64 ",%s,%" PRIu64 ",%u,[%s],[%s]", line->results.count, numbers->str,
+                           line->assumed, clock->number - 1, values->str, assumed->str);
+    json_dumper_end_array(json);
+    g_string_free(numbers, TRUE);
+    g_string_free(values, TRUE);
+    g_string_free(assumed, TRUE);
+    g_string_free(times, TRUE);
+}
 
 void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
 {
@@ -165,17 +157,13 @@ void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
             thin_line(line, lines->all.pool, most);
             lines->is_thinned = true;
         }
-        char *times = format_clock(line, begin);
-        chart_clock *clock = keyed_list_find_or_add(&clocks, times, sizeof *clock);
-        clock->number = clock->number > 0 ? clock->number : clocks.entries->len;
-        put_line(json, line, clock->number - 1);
-        g_free(times);
+        put_line(json, line, begin, &clocks);
     }
     json_dumper_end_array(json);
     json_dumper_set_member_name(json, "clocks");
     json_dumper_begin_array(json);
     for (unsigned i = 0; i < clocks.entries->len; i++) {
-        json_dumper_value_anyf(json, "%s", ((chart_clock *)g_ptr_array_index(clocks.entries, i))->text);
+        json_dumper_value_anyf(json, "[%s]", ((chart_clock *)g_ptr_array_index(clocks.entries, i))->text);
     }
     json_dumper_end_array(json);
     wmem_destroy_allocator(clocks.pool);
