@@ -96,18 +96,25 @@ static void blank_controls(char *text)
     }
 }
 
+static void open_stream(output_stream *to)
+{
+#ifdef _WIN32
+    _setmode(_fileno(stdout), _O_BINARY);
+#endif
+    to->stream = strcmp(to->path, "-") == 0 ? stdout : g_fopen(to->path, "wb");
+    if (to->stream == NULL) {
+        fail_stream(to);
+    }
+}
+
 void output_write(output_stream *to, GString *text)
 {
     if (to->stream == NULL && !to->failed) {
         to->failed = !check_path(to->path);
-        to->stream = to->failed ? NULL : strcmp(to->path, "-") == 0 ? stdout : g_fopen(to->path, "wb");
-        if (to->stream == NULL && !to->failed) {
-            fail_stream(to);
-        }
     }
-#ifdef _WIN32
-    _setmode(_fileno(stdout), _O_BINARY);
-#endif
+    if (to->stream == NULL && !to->failed) {
+        open_stream(to);
+    }
     if (!to->failed && isatty(fileno(to->stream))) {
         blank_controls(text->str);
     }
