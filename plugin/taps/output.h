@@ -17,7 +17,7 @@
 
 #include "taps/omissions.h"
 
-/* What is written to at once. Begins as zeros and the path. */
+/* A pipe, a device, standard output, or the file of the long form: text is written at once. Begins as zeros and the path. */
 typedef struct {
     const char *path; /* "-": standard output */
     FILE *stream;     /* NULL before the first text */
