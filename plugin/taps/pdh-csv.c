@@ -56,22 +56,13 @@ typedef struct {
 
 /* The task of one -z, and of export objects, which uses of `task` the omissions alone. */
 typedef struct {
-    output_task task;      /* its file: the first document's */
-    keyed_list documents;  /* document, whose pool has all */
-    wmem_array_t *sampled; /* the same pointers, of those with samples, in the order of the first */
+    output_task task;     /* its file: the first document's */
+    keyed_list documents; /* document, whose pool has all; those without a row are not written */
 } csv_export;
-
-static document *get_document(const csv_export *export, unsigned number)
-{
-    return *(document **)wmem_array_index(export->sampled, number);
-}
 
 static void csv_reset(void *data)
 {
-    csv_export *export = data;
-
-    keyed_list_begin(&export->documents, NULL);
-    export->sampled = wmem_array_new(export->documents.pool, sizeof(document *));
+    keyed_list_begin(&((csv_export *)data)->documents, NULL);
 }
 
 /* --- Adding ---------------------------------------------------------------------------------------------------- */
@@ -112,11 +103,13 @@ static void add_cell(csv_export *export, document *doc, value_stream *stream, co
 /* Adds what ValidateCounters refused, as typeperf has it: columns without a cell. Changes: creates the query's document. */
 static void add_refused(csv_export *export, packet_info *pinfo, const call_tap_data *tapped)
 {
-    for (uint32_t i = 0; tapped->handle && i < tapped->num_identifiers; i++) {
-        const char *path = refusals_find_path(pinfo->pool, tapped, i, &(bool){false});
-        if (path) {
+    wmem_array_t *found = refusals_find(pinfo->pool, tapped);
+
+    for (unsigned i = 0; tapped->handle && i < wmem_array_get_count(found); i++) {
+        const refusal *refused = wmem_array_index(found, i);
+        if (refused->kind == REFUSED_COUNTER) {
             document *doc = find_or_create_document(export, tapped->handle, false /* is_hkpd */);
-            keyed_list_find_or_add(&doc->columns, path, sizeof(document_column));
+            keyed_list_find_or_add(&doc->columns, refused->path, sizeof(document_column));
         }
     }
 }
@@ -137,7 +130,6 @@ static void csv_count(void *data, packet_info *pinfo, const call_tap_data *tappe
     if (doc->first_frame == 0) {
         doc->first_frame = pinfo->num;
         doc->machine = wmem_strdup(export->documents.pool, stream->computer);
-        wmem_array_append_one(export->sampled, doc);
     }
     while (value_stream_next(stream)) {
         const perf_result result =
@@ -208,33 +200,37 @@ static GString *format_document(csv_export *export, const document *doc)
 
 /* --- -z pcq,csv -------------------------------------------------------------------------------------------------- */
 
-/* Returns a document's path, to be freed: "run.csv" of the first, "run-query-2.csv" of others; "-" (standard output) of all. `number`: from 0. */
-static char *make_path(const csv_export *export, unsigned number)
+/* Returns a document's path, to be freed: "run.csv" of the first, "run-query-2.csv" of others; "-" (standard output) of all. */
+static char *make_path(const char *path, const document *doc, bool is_first)
 {
-    const char *path = export->task.path, *dot = strrchr(path, '.');
+    const char *dot = strrchr(path, '.');
 
-    if (number == 0 || strcmp(path, "-") == 0) {
+    if (is_first || strcmp(path, "-") == 0) {
         return g_strdup(path);
     }
     if (dot == NULL || strpbrk(dot, G_DIR_SEPARATOR_S "/")) { /* a folder's */
         dot = path + strlen(path);
     }
-    return g_strdup_printf("%.*s-%s%s", (int)(dot - path), path, get_document(export, number)->suffix, dot);
+    return g_strdup_printf("%.*s-%s%s", (int)(dot - path), path, doc->suffix, dot);
 }
 
 /* Writes a file for each document; without a sample a file that has only a header. */
 static void csv_draw(void *data)
 {
     csv_export *export = data;
-    unsigned count = wmem_array_get_count(export->sampled);
+    bool is_first = true;
 
-    if (count == 0) {
-        output_whole(export->task.path, g_string_new("\"" HEADER "\"\r\n"));
+    for (unsigned i = 0; i < export->documents.entries->len; i++) {
+        const document *doc = g_ptr_array_index(export->documents.entries, i);
+        if (doc->first_frame > 0) {
+            char *path = make_path(export->task.path, doc, is_first);
+            output_whole(path, format_document(export, doc));
+            g_free(path);
+            is_first = false;
+        }
     }
-    for (unsigned i = 0; i < count; i++) {
-        char *path = make_path(export, i);
-        output_whole(path, format_document(export, get_document(export, i)));
-        g_free(path);
+    if (is_first) {
+        output_whole(export->task.path, g_string_new("\"" HEADER "\"\r\n"));
     }
     output_print_omissions(&export->task.omitted);
 }
@@ -280,10 +276,12 @@ static void list_all(void)
     if (objects.list == NULL || !have_tap_listener(objects.tap)) {
         return;
     }
-    for (unsigned i = 0; i < wmem_array_get_count(objects.export.sampled); i++) {
-        const document *doc = get_document(&objects.export, i);
-        list_object(doc->first_frame, doc->machine, "text/csv", g_strdup_printf("%s-%s.csv", doc->machine, doc->suffix),
-                    format_document(&objects.export, doc));
+    for (unsigned i = 0; i < objects.export.documents.entries->len; i++) {
+        const document *doc = g_ptr_array_index(objects.export.documents.entries, i);
+        if (doc->first_frame > 0) {
+            list_object(doc->first_frame, doc->machine, "text/csv",
+                        g_strdup_printf("%s-%s.csv", doc->machine, doc->suffix), format_document(&objects.export, doc));
+        }
     }
     GString *names = names_file_text();
     if (names) {

@@ -41,26 +41,19 @@ static void add_blocks(wmem_array_t *to, wmem_allocator_t *pool, const call_tap_
     }
 }
 
-const char *refusals_find_path(wmem_allocator_t *pool, const call_tap_data *tapped, uint32_t number, bool *is_assumed)
-{
-    enum { ALREADY_EXISTS = 183 }; /* the query has it already: that is no refusal */
-    const perf_identifier *identifier = &tapped->identifiers[number];
-    const char *machine = handle_machine(tapped->handle, tapped->server);
-
-    if (!tapped->adds || identifier->status == 0 || identifier->status == ALREADY_EXISTS) {
-        return NULL;
-    }
-    return value_format_identifier_path(pool, tapped->server, machine, identifier, is_assumed);
-}
-
 wmem_array_t *refusals_find(wmem_allocator_t *pool, const call_tap_data *tapped)
 {
     wmem_array_t *found = wmem_array_new(pool, sizeof(refusal));
 
-    for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
+    for (uint32_t i = 0; tapped->adds && i < tapped->num_identifiers; i++) {
+        enum { ALREADY_EXISTS = 183 }; /* the query has it already: that is no refusal */
+        const perf_identifier *identifier = &tapped->identifiers[i];
+        const char *machine = handle_machine(tapped->handle, tapped->server);
         bool is_assumed = false;
-        const char *path = refusals_find_path(pool, tapped, i, &is_assumed);
-        add_refusal(found, pool, REFUSED_COUNTER, path, is_assumed, tapped->identifiers[i].status);
+        if (identifier->status != 0 && identifier->status != ALREADY_EXISTS) {
+            const char *path = value_format_identifier_path(pool, tapped->server, machine, identifier, &is_assumed);
+            add_refusal(found, pool, REFUSED_COUNTER, path, is_assumed, identifier->status);
+        }
     }
     if (tapped->has_failed) {
         add_refusal(found, pool, REFUSED_CALL, tapped->operation, false /* is_assumed */, tapped->status);

@@ -25,10 +25,6 @@ typedef struct {
     uint32_t status; /* Win32 error, or status of a fault; 0: the error has no number */
 } refusal;
 
-/* Returns the path of an identifier that ValidateCounters was to add and the server refused; NULL for any other. `number`: from 0, in
- * `identifiers`. Changes: sets `*is_assumed` if it is. */
-const char *refusals_find_path(wmem_allocator_t *pool, const call_tap_data *tapped, uint32_t number, bool *is_assumed);
-
 /* Returns the refusals of a response, an array of refusal in `pool`, in this order: counters, the call, blocks, objects. A request has none. */
 wmem_array_t *refusals_find(wmem_allocator_t *pool, const call_tap_data *tapped);
 
