@@ -49,15 +49,6 @@ void call_tap_queue_setup(packet_info *pinfo, const call_tap_data *tapped)
     }
 }
 
-bool call_tap_is_usual_failure(const call_tap_data *tapped)
-{
-    enum { NOT_FOUND = 1168, RESOURCE_LANG_NOT_FOUND = 1815, WMI_INSTANCE_NOT_FOUND = 4201 };
-    bool is_nothing = tapped->status == NOT_FOUND || tapped->status == RESOURCE_LANG_NOT_FOUND ||
-                      tapped->status == WMI_INSTANCE_NOT_FOUND;
-
-    return (tapped->handle == NULL && is_nothing) || g_str_has_prefix(tapped->operation, "Close");
-}
-
 unsigned call_tap_counters_hash(const call_tap_data *tapped)
 {
     return MAX(tapped->epoch->hash, 1);

@@ -73,9 +73,6 @@ typedef struct {
     call_tap_sealed sealed;         /* zeros of a call that is not sealed */
 } call_tap_data;
 
-/* Returns true for a failed call that is nobody's problem: a client that browses learns that nothing is there, or a handle cannot be closed. */
-bool call_tap_is_usual_failure(const call_tap_data *tapped);
-
 /* Returns true for a response with counter data of a known query or handle. One that came twice has no sample. */
 static inline bool call_tap_has_sample(const call_tap_data *tapped)
 {

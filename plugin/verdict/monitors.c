@@ -98,10 +98,20 @@ static uint32_t count_data_bytes(const call_tap_data *tapped)
     return call_tap_has_sample(tapped) ? tvb_reported_length(tapped->answer->tvb) : tapped->sealed.sample_size;
 }
 
-/* Returns the outcome of a response. Usual failures (call_tap_is_usual_failure()) are not CALL_FAILED. */
+/* Returns true for a failed call that is nobody's problem: a client that browses learns that nothing is there, or a handle cannot be closed. */
+static bool is_usual_failure(const call_tap_data *tapped)
+{
+    enum { NOT_FOUND = 1168, RESOURCE_LANG_NOT_FOUND = 1815, WMI_INSTANCE_NOT_FOUND = 4201 };
+    bool is_nothing = tapped->status == NOT_FOUND || tapped->status == RESOURCE_LANG_NOT_FOUND ||
+                      tapped->status == WMI_INSTANCE_NOT_FOUND;
+
+    return (tapped->handle == NULL && is_nothing) || g_str_has_prefix(tapped->operation, "Close");
+}
+
+/* Returns the outcome of a response. Usual failures are not CALL_FAILED. */
 static call_outcome find_outcome(const call_tap_data *tapped)
 {
-    if (tapped->has_failed && !call_tap_is_usual_failure(tapped)) {
+    if (tapped->has_failed && !is_usual_failure(tapped)) {
         return CALL_FAILED;
     }
     if (!tapped->brings_data) {
