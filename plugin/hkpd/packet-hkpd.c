@@ -336,7 +336,9 @@ static void show_question(hkpd_pdu *p)
     proto_item_append_text(p->node, ", %s", text_short(p->pdu.pool, question->name));
     for (unsigned i = 0;
          i < MAX_INFO_OBJECTS && question->kind == QUESTION_INDEXES && read_title_index(&indexes, &title); i++) {
-        info_add_subject(&p->pdu, "%s", metadata_label(p->pdu.pool, p->pdu.server, metadata_title_key(title)));
+        const metadata_key key = metadata_title_key(title);
+        const metadata_entry *name = metadata_lookup(p->pdu.server, key, METADATA_ENGLISH).entry;
+        info_add_subject(&p->pdu, "%s", metadata_format_name(p->pdu.pool, &key, name));
     }
     if (question->kind != QUESTION_INDEXES) {
         info_add_subject(&p->pdu, "%s", *question->name ? text_short(p->pdu.pool, question->name) : "default value");

@@ -243,11 +243,6 @@ const char *metadata_format_name(wmem_allocator_t *pool, const metadata_key *key
     return name ? name->name : wmem_strdup_printf(pool, "#%u", key->id);
 }
 
-const char *metadata_label(wmem_allocator_t *pool, const state_server *server, metadata_key key)
-{
-    return metadata_format_name(pool, &key, metadata_lookup(server, key, METADATA_ENGLISH).entry);
-}
-
 /* --- Everything that was sent ------------------------------------------------------------------------------------- */
 
 /* Compares two subjects for sorting: by server, GUID and id, a counterset before its counters. */

@@ -88,9 +88,8 @@ metadata_result metadata_lookup(const state_server *server, metadata_key key, me
  * or, if none for this index, is no Windows. Needs: `english` is what Windows calls that index. */
 bool metadata_title_is(const state_server *server, uint32_t title_index, const char *english);
 
-/* Return a name, or what stands for one that is not known: "{guid}" for a counterset, else "#6". `name`: NULL: not known. Text that is made lives in
+/* Returns a name, or what stands for one that is not known: "{guid}" for a counterset, else "#6". `name`: NULL: not known. Text that is made lives in
  * `pool`, a name with its entry. */
-const char *metadata_label(wmem_allocator_t *pool, const state_server *server, metadata_key key);
 const char *metadata_format_name(wmem_allocator_t *pool, const metadata_key *key, const metadata_entry *name);
 
 /* Returns "{b4fc721a-0378-476f-89ba-a5a79f810b36}" of 16 little-endian bytes, in `pool`. */

@@ -65,8 +65,8 @@ uint64_t call_tap_identifier_key(const call_tap_data *tapped, uint32_t number)
 const char *call_tap_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title)
 {
     const metadata_key key = metadata_title_key(title);
-    const char *label = metadata_label(pool, server, key);
+    const metadata_entry *title_name = metadata_lookup(server, key, METADATA_ENGLISH).entry;
+    const char *label = metadata_format_name(pool, &key, title_name);
 
-    return metadata_lookup(server, key, METADATA_ENGLISH).entry ? wmem_strdup_printf(pool, "%s (%u)", label, title)
-                                                                : label;
+    return title_name ? wmem_strdup_printf(pool, "%s (%u)", label, title) : label;
 }
