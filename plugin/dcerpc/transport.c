@@ -221,18 +221,10 @@ static uint32_t count_returned_bytes(const pending_call *pending)
 
 /* --- PDUs that are kept ------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    uint64_t pipe;
-    uint32_t type;
-    uint32_t call_id;
-    uint32_t frame;
-    uint32_t at; /* offset in its tvb */
-} pdu_key;
-
 /* A PDU that listeners get by its headers, on every pass: "Bind", "Map", or one that no operation
  * could read. Created on the first pass with its last fragment; ends with the file. */
 typedef struct {
-    pdu_key key;
+    uint64_t key; /* make_pdu_key()'s */
     call_tap_data tapped;
     const rpc_protocol *protocol;   /* NULL: "Bind" or "Map", and what follows is not set */
     const rpc_operation *operation; /* NULL: of another interface */
@@ -242,19 +234,12 @@ typedef struct {
 
 static wmem_map_t *kept_pdus; /* kept_pdu, by its key; emptied with the file */
 
-static unsigned hash_pdu(const void *key)
+/* Returns the key of a PDU: the frame, and a digest of what tells it from the frame's others. */
+static uint64_t make_pdu_key(packet_info *pinfo, const rpc_header *header)
 {
-    return wmem_strong_hash(key, sizeof(pdu_key));
-}
+    const uint64_t parts[] = {dcerpc_get_transport_salt(pinfo), header->type, header->call_id, (uint64_t)header->at};
 
-static gboolean is_equal_pdu(const void *a, const void *b)
-{
-    return memcmp(a, b, sizeof(pdu_key)) == 0;
-}
-
-static pdu_key make_pdu_key(packet_info *pinfo, const rpc_header *header)
-{
-    return (pdu_key){dcerpc_get_transport_salt(pinfo), header->type, header->call_id, pinfo->num, (uint32_t)header->at};
+    return (uint64_t)pinfo->num << 32 | wmem_strong_hash((const uint8_t *)parts, sizeof parts);
 }
 
 /* Keeps a copy of `pdu` as the packet's. Returns it. Changes: its key. */
@@ -551,7 +536,7 @@ static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
     for (int at = 0; at < end && rpc_header_read(&header, tvb, at); at += header.size) {
         const rpc_connection *connection =
             PINFO_FD_VISITED(pinfo) ? rpc_find_connection(pinfo) : add_pdu(pinfo, &header);
-        const pdu_key key = make_pdu_key(pinfo, &header);
+        const uint64_t key = make_pdu_key(pinfo, &header);
         const kept_pdu *kept = header.is_last ? wmem_map_lookup(kept_pdus, &key) : NULL;
         bool is_response = header.type == PDU_RESP;
         if (connection == NULL && (header.type == PDU_REQ || is_response)) {
@@ -631,5 +616,5 @@ void rpc_transport_register(const rpc_protocol *protocol)
     proto_register_subtree_array(ett, array_length(ett));
     register_init_routine(wrap_heuristics);
     perflib = protocol;
-    kept_pdus = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), hash_pdu, is_equal_pdu);
+    kept_pdus = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
 }
