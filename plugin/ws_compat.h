@@ -16,7 +16,6 @@
 
 #include <epan/packet.h>
 
-#include <epan/conversation_filter.h>
 #include <epan/prefs.h>
 #include <wsutil/str_util.h>
 #include <wsutil/ws_assert.h>
@@ -63,18 +62,6 @@ typedef dcerpc_sub_dissector ws_dcerpc_table;
 #define WS_FIELD_VALUE(field) ((field)->value)
 #else
 #define WS_FIELD_VALUE(field) (&(field)->value)
-#endif
-
-/* Functions of Analyze, Conversation Filter: 4.4 hands them what they were registered with, too. */
-#if WS_AT_LEAST(4, 4)
-#define WS_FILTER_ARGUMENTS packet_info *pinfo, void *user_data _U_
-#define ws_register_conversation_filter(protocol, title, is_valid, build) \
-    register_conversation_filter((protocol), (title), (is_valid), (build), NULL)
-typedef bool ws_filter_valid;
-#else
-#define WS_FILTER_ARGUMENTS packet_info *pinfo
-#define ws_register_conversation_filter register_conversation_filter
-typedef gboolean ws_filter_valid;
 #endif
 
 /* A cell without the number that its column has, in a window: what is left out when its rows are saved would shift the cells behind it.

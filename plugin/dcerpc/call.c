@@ -9,46 +9,10 @@
 #include "tree/value-tree.h"
 #include "text/value-strings.h"
 
-#include <epan/proto_data.h>
-#include <epan/to_str.h>
-
 /* Between the parts of the Info column. */
 #define SEPARATOR ", "
 
 static int ett_handle = -1;
-
-/* --- Analyze, Conversation Filter: this query, this monitor ---------------------------------------------------- */
-
-/* The protocol whose data of a packet is the filter for its handle. Wireshark asks of the selected packet alone, and hands
- * over its packet_info: the filter is noted there while the packet is dissected, and goes with it. */
-static int proto_noted;
-
-static ws_filter_valid is_handle_filter_valid(WS_FILTER_ARGUMENTS)
-{
-    return p_get_proto_data(pinfo->pool, pinfo, proto_noted, 0) != NULL;
-}
-
-static char *format_handle_filter(WS_FILTER_ARGUMENTS)
-{
-    return g_strdup(p_get_proto_data(pinfo->pool, pinfo, proto_noted, 0));
-}
-
-/* True if the selected packet is of a connection of ours between two addresses of IP: Wireshark
- * offers the filter then. */
-static ws_filter_valid is_monitor_filter_valid(WS_FILTER_ARGUMENTS)
-{
-    return pinfo->net_src.type == pinfo->net_dst.type &&
-           (pinfo->net_src.type == AT_IPv4 || pinfo->net_src.type == AT_IPv6) && rpc_find_connection(pinfo) != NULL;
-}
-
-/* Returns the filter for all calls between the client and the server of a packet, whatever the connection. For g_free(). */
-static char *format_monitor_filter(WS_FILTER_ARGUMENTS)
-{
-    const char *field = pinfo->net_src.type == AT_IPv4 ? "ip.addr" : "ipv6.addr";
-
-    return g_strdup_printf("(pcq || hkpd) && %s == %s && %s == %s", field, address_to_str(pinfo->pool, &pinfo->net_src),
-                           field, address_to_str(pinfo->pool, &pinfo->net_dst));
-}
 
 /* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
 
@@ -359,11 +323,6 @@ void rpc_pdu_show_handle_number(rpc_pdu *pdu, proto_tree *tree, const state_hand
         if (tree) {
             tree_add_generated_uint(tree, pdu->protocol->handle_number, pdu->tvb, handle->number);
         }
-        if (pdu->tree) {
-            const char *field = proto_registrar_get_abbrev(pdu->protocol->handle_number);
-            p_add_proto_data(pdu->pool, pdu->pinfo, proto_noted, 0,
-                             wmem_strdup_printf(pdu->pool, "%s == %u", field, handle->number));
-        }
         info_add_subject(pdu, "%s %u", pdu->protocol->handle_word, handle->number);
     }
 }
@@ -452,10 +411,5 @@ void rpc_protocol_register(int proto, const char *prefix, const char *number_fie
         proto_register_subtree_array(ett, array_length(ett));
         calls = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
         rpc_connections_register(proto);
-        proto_noted = proto;
-        ws_register_conversation_filter("pcq", "Performance Counter Query", is_handle_filter_valid,
-                                        format_handle_filter);
-        ws_register_conversation_filter("pcq", "Performance Counter Monitor", is_monitor_filter_valid,
-                                        format_monitor_filter);
     }
 }

@@ -153,7 +153,7 @@ void rpc_pdu_close_handle(const rpc_pdu *pdu);
 /* Shows below the handle's item in which frames it was opened and closed, where that is known. */
 void rpc_pdu_show_handle_lifetime(rpc_pdu *pdu, proto_item *item, const state_handle *handle);
 
-/* Shows the number of a handle in `tree` and the Info column, if it has one. Changes: the packet's conversation filter. */
+/* Shows the number of a handle in `tree` and the Info column, if it has one. */
 void rpc_pdu_show_handle_number(rpc_pdu *pdu, proto_tree *tree, const state_handle *handle);
 
 /* Reports at `item` that the PDU is a second response to its call, if it is. */
