@@ -60,9 +60,6 @@ void rpc_pdu_begin(rpc_pdu *pdu, const rpc_protocol *protocol, const char *opera
     pdu->about = pdu->has_column ? wmem_strbuf_new(pinfo->pool, "") : NULL;
     pdu->info = pdu->has_column ? wmem_strbuf_new(pinfo->pool, "") : NULL;
     pdu->before_info = SEPARATOR;
-    if (tree && ws_has_data_source(pinfo, "Decrypted SMB3")) { /* who selects a packet sees its tree end at SMB2 */
-        tree_add_generated_string(proto_tree_get_root(tree), protocol->inside, tvb, "SMB2, Encrypted SMB3 data");
-    }
 }
 
 void rpc_pdu_read_stub(rpc_pdu *pdu, bool is_aloud)
@@ -395,8 +392,6 @@ void rpc_protocol_register(int proto, const char *prefix, const char *number_fie
                   "Counts the handles of the capture, each time that one is opened"),
         FIELD_FRAME(protocol->handle_opened_in, "Opened in", "handle.opened_in", "The response that opened it"),
         FIELD_FRAME(protocol->handle_closed_in, "Closed in", "handle.closed_in", "The request that closed it"),
-        FIELD_TEXT(protocol->inside, "Performance counters shown under", "inside",
-                   "The layer that shows what Wireshark took out of an encrypted message of SMB3"),
         FIELD_BYTES(protocol->rest, "Trailing bytes", "rest", "What stands behind the last parameter"),
         FIELD_NODE(protocol->noise, "Stub that cannot be read", "noise",
                    "Its bytes, which were probably not decrypted"),

@@ -43,9 +43,8 @@ typedef struct rpc_protocol {
     int handle_number;
     int handle_opened_in;
     int handle_closed_in;
-    int inside; /* layer that shows a call inside SMB3 */
-    int rest;   /* bytes behind the last parameter */
-    int noise;  /* a garbled stub */
+    int rest;  /* bytes behind the last parameter */
+    int noise; /* a garbled stub */
 } rpc_protocol;
 
 /* Calls (rpc_call) whose PDUs operations were handed since somebody emptied it, in the order of the PDUs. */

@@ -177,15 +177,6 @@ def test_a_request_with_the_uuid_of_an_object(tshark, tmp_path):
     assert rows == [[opnum, size]]
 
 
-@pytest.mark.parametrize('name', ['smb3-encrypted', 'smb3-ntlm'])
-def test_where_an_encrypted_message_stands(tshark, name):
-    """A window shows the tree to SMB2: below that nobody looks who is not told."""
-    options = [x for k in KEYS[name + '.pcap'] for x in ('-o', k)]
-    rows = tshark.fields(PCAPS / (name + '.pcap'), ['pcq.opnum', 'pcq.inside'], '-Y', 'pcq', *options)
-    assert len(rows) > 40
-    assert {place for _, place in rows} == {'SMB2, Encrypted SMB3 data' if name == 'smb3-encrypted' else ''}
-
-
 def test_the_protocols_of_a_frame_stay(tshark):
     """Looking after DCE/RPC leaves no trace: no layer, no message, and pcq switched off shows stock Wireshark."""
     rows = tshark.fields(PCAPS / 'tcp-ntlm.pcap', ['frame.protocols'], '-Y', 'pcq')
