@@ -122,19 +122,14 @@ void rpc_pdu_append(const rpc_pdu *pdu, wmem_strbuf_t *to, const char *format, .
     }
 }
 
-/* Appends a part to the Info column, which itself cuts what finds no room in it, also within a
- * character, and may show control characters as they are. */
+/* Characters of each part of the Info column: Wireshark itself cuts what finds no room in it, also within a character. */
+#define MOST_INFO 1000
+
+/* Appends a part to the Info column, with control characters as escapes. */
 static void append_to_column(const rpc_pdu *pdu, const char *separator, const wmem_strbuf_t *part)
 {
-    const char *before = col_get_text(pdu->pinfo->cinfo, COL_INFO), *end;
-    const char *text = text_escaped(pdu->pool, wmem_strbuf_get_str(part));
-    size_t taken = (before ? strlen(before) : 0) + strlen(separator);
-    size_t room = taken < COL_MAX_INFO_LEN ? COL_MAX_INFO_LEN - 1 - taken : 0;
+    const char *text = text_cut(pdu->pool, text_escaped(pdu->pool, wmem_strbuf_get_str(part)), MOST_INFO);
 
-    if (strlen(text) > room) {
-        g_utf8_validate(text, (gssize)room, &end);
-        text = wmem_strndup(pdu->pool, text, (size_t)(end - text));
-    }
     if (*text != '\0') {
         col_append_sep_str(pdu->pinfo->cinfo, COL_INFO, separator, text);
     }
