@@ -1,5 +1,5 @@
 /* fields.h
- * Tables of fields: those that both protocols have, each with its own prefix, registered from one; and whether they are referenced.
+ * Tables of fields: those that both protocols have, each with its own prefix, registered from one.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -81,15 +81,4 @@ static inline void fields_register_prefixed(int proto, const char *prefix, const
         fields[i].hfinfo.abbrev = wmem_strconcat(wmem_epan_scope(), prefix, ".", rows[i].hfinfo.abbrev, NULL);
     }
     proto_register_field_array(proto, fields, (int)count);
-}
-
-/* True if a filter, a column or the visible tree references one of these fields; false without a tree. */
-static inline bool fields_any_referenced(proto_tree *tree, const int *fields, unsigned count)
-{
-    for (unsigned i = 0; tree && i < count; i++) {
-        if (proto_field_is_referenced(tree, fields[i])) {
-            return true;
-        }
-    }
-    return false;
 }

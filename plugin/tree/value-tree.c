@@ -10,7 +10,9 @@
 #include "tree/fields.h"
 #include "text/value-strings.h"
 
-static int hf_learned_in, hf_value, hf_text, hf_raw, hf_path, hf_cooked, hf_cooked_none, hf_previous, hf_interval;
+static int hf_learned_in, hf_value, hf_text, hf_raw, hf_path, hf_cooked, hf_cooked_none, hf_previous, hf_interval,
+    hf_type_size, hf_type_kind, hf_type_subtype, hf_type_timer, hf_type_delta, hf_type_delta_base, hf_type_inverse,
+    hf_type_multi, hf_type_display;
 
 /* --- Where a fact came from ------------------------------------------------------------------------------------ */
 
@@ -78,23 +80,15 @@ static const value_string type_kind_vals[] = {PERF_KINDS(BIT_ROW){0, NULL}};
 static const value_string type_timer_vals[] = {PERF_TIMERS(BIT_ROW){0, NULL}};
 static const value_string type_display_vals[] = {PERF_DISPLAYS(BIT_ROW){0, NULL}};
 
-/* Fields of the bits. The meaning of the subtype depends on the kind. */
-#define NUM_BITS 9
-#define SUBTYPE 2
-static int bit_fields[NUM_BITS];
-
 uint32_t value_tree_read_type(buffer_cursor *cursor, int hf)
 {
+    static int *const bits[] = {
+        &hf_type_size,       &hf_type_kind,    &hf_type_subtype, &hf_type_timer,   &hf_type_delta,
+        &hf_type_delta_base, &hf_type_inverse, &hf_type_multi,   &hf_type_display, NULL};
     uint32_t offset = cursor->pos, type = cursor_read_u32(cursor, hf);
-    const char *subtype = perf_counter_subtype_name(type);
     proto_tree *tree = proto_item_add_subtree(cursor->item, ett_counter_type);
 
-    for (unsigned i = 0; tree && i < NUM_BITS; i++) {
-        proto_item *item = proto_tree_add_item(tree, bit_fields[i], cursor->tvb, offset, 4, cursor->encoding);
-        if (i == SUBTYPE) {
-            proto_item_append_text(item, " (%s)", subtype ? subtype : "unknown");
-        }
-    }
+    proto_tree_add_bitmask_list(tree, cursor->tvb, offset, 4, bits, cursor->encoding);
     if (perf_counter_type_find(type) == NULL && !perf_counter_type_is_text(type)) {
         expert_report_add(cursor->report, cursor->item, EI_COUNTER_TYPE,
                           "Counter type 0x%08x is unknown, only its bits tell what it is", type);
@@ -127,78 +121,83 @@ void value_tree_read_frequency(buffer_cursor *cursor, int hf)
 
 /* --- Fields ------------------------------------------------------------------------------------------------------ */
 
+/* First of the fields of each kind: a value as it was sent, its path, its result; and what stands around values. */
+enum { SENT = 0, PATH = 3, RESULT = 4, AROUND = 6 };
+
+/* Fields that have one name in both protocols. */
+static hf_register_info fields[] = {
+    FIELD_U64(hf_value, "Value", "pcq.value", "As sent, not calculated"),
+    FIELD_TEXT(hf_text, "Text", "pcq.value.text", "A value that is text"),
+    FIELD_BYTES(hf_raw, "Value", "pcq.value.raw", "A value of neither 4 nor 8 bytes"),
+    FIELD_TEXT(hf_path, "Path", "pcq.path", "Counter path in PDH notation"),
+    FIELD(hf_cooked, "Calculated value", "pcq.cooked", FT_DOUBLE, BASE_NONE, NULL,
+          "As perfmon would show it, not scaled; shown with its formula and the formula's numbers: N value, B "
+          "base, M multi counter, T performance time, F its frequency, H time in 100 ns, O time of the object; 0 "
+          "is the previous sample"),
+    FIELD(hf_cooked_none, "No calculated value", "pcq.cooked.none", FT_UINT8, BASE_DEC, VALS(text_none_reason_vals),
+          "Why there is none"),
+    FIELD_FRAME(hf_learned_in, "Learned in", "pcq.learned_in", "The frame that taught what is above"),
+    FIELD_FRAME(hf_previous, "Previous sample", "pcq.sample.previous",
+                "The sample that values are calculated from together with this one"),
+    FIELD(hf_interval, "Interval", "pcq.sample.interval", FT_DOUBLE, BASE_NONE, NULL,
+          "Seconds since the previous sample, by the server's clock"),
+    FIELD_MASKED(hf_type_size, "Size", "pcq.counter.type.size", FT_UINT32, BASE_DEC, VALS(type_size_vals),
+                 PERF_SIZE_MASK, "Bytes of a value"),
+    FIELD_MASKED(hf_type_kind, "Kind", "pcq.counter.type.kind", FT_UINT32, BASE_DEC, VALS(type_kind_vals),
+                 PERF_KIND_MASK, "Number, counter, text or nothing"),
+    FIELD_MASKED(hf_type_subtype, "Subtype", "pcq.counter.type.subtype", FT_UINT32, BASE_DEC, NULL, PERF_SUBTYPE_MASK,
+                 "Its meaning depends on the kind"),
+    FIELD_MASKED(hf_type_timer, "Timer", "pcq.counter.type.timer", FT_UINT32, BASE_DEC, VALS(type_timer_vals),
+                 PERF_TIMER_MASK, "Time base"),
+    FIELD_MASKED(hf_type_delta, "Delta", "pcq.counter.type.delta", FT_BOOLEAN, 32, NULL, PERF_DELTA_COUNTER,
+                 "PERF_DELTA_COUNTER: the difference of two samples"),
+    FIELD_MASKED(hf_type_delta_base, "Delta base", "pcq.counter.type.delta_base", FT_BOOLEAN, 32, NULL, PERF_DELTA_BASE,
+                 "PERF_DELTA_BASE: the base is a difference too"),
+    FIELD_MASKED(hf_type_inverse, "Inverse", "pcq.counter.type.inverse", FT_BOOLEAN, 32, NULL, PERF_INVERSE,
+                 "PERF_INVERSE_COUNTER: 1 minus the result"),
+    FIELD_MASKED(hf_type_multi, "Multi", "pcq.counter.type.multi", FT_BOOLEAN, 32, NULL, PERF_MULTI,
+                 "PERF_MULTI_COUNTER: divided by a second value"),
+    FIELD_MASKED(hf_type_display, "Display", "pcq.counter.type.display", FT_UINT32, BASE_DEC, VALS(type_display_vals),
+                 PERF_DISPLAY_MASK, "Suffix"),
+};
+
 void value_fields_register(int proto, const value_tree_ops *ops)
 {
     static int *ett[] = {&ett_counter_type};
-    static hf_register_info hf[] = {
-        FIELD_FRAME(hf_learned_in, "Learned in", "pcq.learned_in", "The frame that taught what is above"),
-        FIELD_U64(hf_value, "Value", "pcq.value", "As sent, not calculated"),
-        FIELD_TEXT(hf_text, "Text", "pcq.value.text", "A value that is text"),
-        FIELD_BYTES(hf_raw, "Value", "pcq.value.raw", "A value of neither 4 nor 8 bytes"),
-        FIELD_TEXT(hf_path, "Path", "pcq.path", "Counter path in PDH notation"),
-        FIELD(hf_cooked, "Calculated value", "pcq.cooked", FT_DOUBLE, BASE_NONE, NULL,
-              "As perfmon would show it, not scaled; shown with its formula and the formula's numbers: N value, B "
-              "base, M multi counter, T performance time, F its frequency, H time in 100 ns, O time of the object; 0 "
-              "is the previous sample"),
-        FIELD(hf_cooked_none, "No calculated value", "pcq.cooked.none", FT_UINT8, BASE_DEC, VALS(text_none_reason_vals),
-              "Why there is none"),
-        FIELD_FRAME(hf_previous, "Previous sample", "pcq.sample.previous",
-                    "The sample that values are calculated from together with this one"),
-        FIELD(hf_interval, "Interval", "pcq.sample.interval", FT_DOUBLE, BASE_NONE, NULL,
-              "Seconds since the previous sample, by the server's clock"),
-        FIELD_MASKED(bit_fields[0], "Size", "pcq.counter.type.size", FT_UINT32, BASE_DEC, VALS(type_size_vals),
-                     PERF_SIZE_MASK, "Bytes of a value"),
-        FIELD_MASKED(bit_fields[1], "Kind", "pcq.counter.type.kind", FT_UINT32, BASE_DEC, VALS(type_kind_vals),
-                     PERF_KIND_MASK, "Number, counter, text or nothing"),
-        FIELD_MASKED(bit_fields[SUBTYPE], "Subtype", "pcq.counter.type.subtype", FT_UINT32, BASE_DEC, NULL,
-                     PERF_SUBTYPE_MASK, "Its meaning depends on the kind"),
-        FIELD_MASKED(bit_fields[3], "Timer", "pcq.counter.type.timer", FT_UINT32, BASE_DEC, VALS(type_timer_vals),
-                     PERF_TIMER_MASK, "Time base"),
-        FIELD_MASKED(bit_fields[4], "Delta", "pcq.counter.type.delta", FT_BOOLEAN, 32, NULL, PERF_DELTA_COUNTER,
-                     "PERF_DELTA_COUNTER: the difference of two samples"),
-        FIELD_MASKED(bit_fields[5], "Delta base", "pcq.counter.type.delta_base", FT_BOOLEAN, 32, NULL, PERF_DELTA_BASE,
-                     "PERF_DELTA_BASE: the base is a difference too"),
-        FIELD_MASKED(bit_fields[6], "Inverse", "pcq.counter.type.inverse", FT_BOOLEAN, 32, NULL, PERF_INVERSE,
-                     "PERF_INVERSE_COUNTER: 1 minus the result"),
-        FIELD_MASKED(bit_fields[7], "Multi", "pcq.counter.type.multi", FT_BOOLEAN, 32, NULL, PERF_MULTI,
-                     "PERF_MULTI_COUNTER: divided by a second value"),
-        FIELD_MASKED(bit_fields[8], "Display", "pcq.counter.type.display", FT_UINT32, BASE_DEC, VALS(type_display_vals),
-                     PERF_DISPLAY_MASK, "Suffix"),
-    };
 
     if (hf_value == 0) {
-        proto_register_field_array(proto, hf, array_length(hf));
+        proto_register_field_array(proto, fields, array_length(fields));
         proto_register_subtree_array(ett, array_length(ett));
     }
     proto_register_field_array(proto, ops->structures, (int)ops->num_structures);
 }
 
-/* True if a field around the values, or an expert info, is referenced: then all structures are read. */
-static bool are_structures_referenced(const value_tree *view)
+/* True if a filter, a column or the visible tree references one of these fields; false without a tree. */
+static bool is_any_referenced(proto_tree *tree, const hf_register_info *rows, unsigned count)
 {
-    const int shared[] = {hf_learned_in, hf_previous, hf_interval};
-
-    for (unsigned i = 0; i < view->ops->num_structures; i++) {
-        if (proto_field_is_referenced(view->tree, *view->ops->structures[i].p_id)) {
+    for (unsigned i = 0; tree && i < count; i++) {
+        if (proto_field_is_referenced(tree, *rows[i].p_id)) {
             return true;
         }
     }
-    return fields_any_referenced(view->tree, shared, array_length(shared)) ||
-           fields_any_referenced(view->tree, bit_fields, NUM_BITS) || expert_report_is_wanted(view->report, view->tree);
+    return false;
 }
 
-/* Determines which fields a filter, a column or the visible tree references; without a tree expert infos alone can be. */
+/* Determines which fields a filter, a column or the visible tree references; without a tree expert infos alone can be. For a field around the values,
+ * or an expert info, all structures are read. */
 static void find_referenced_fields(value_tree *view)
 {
     proto_tree *tree = view->tree;
-    const int sent[] = {hf_value, hf_text, hf_raw};
-    const int results[] = {hf_cooked, hf_cooked_none, view->report->expert->fields[EI_ORDER_ASSUMED].hf};
+    int assumed = view->report->expert->fields[EI_ORDER_ASSUMED].hf;
 
     view->visible = tree && PTREE_DATA(tree)->visible;
-    view->structures = are_structures_referenced(view);
-    view->value = fields_any_referenced(tree, sent, array_length(sent));
+    view->structures = is_any_referenced(tree, view->ops->structures, view->ops->num_structures) ||
+                       is_any_referenced(tree, &fields[AROUND], array_length(fields) - AROUND) ||
+                       expert_report_is_wanted(view->report, tree);
+    view->value = is_any_referenced(tree, &fields[SENT], PATH - SENT);
     view->path = proto_field_is_referenced(tree, hf_path);
-    view->result = fields_any_referenced(tree, results, array_length(results));
+    view->result =
+        is_any_referenced(tree, &fields[RESULT], AROUND - RESULT) || proto_field_is_referenced(tree, assumed);
     view->watch = watch_is_wanted(tree);
 }
 
@@ -408,8 +407,7 @@ static void report_table_faults(value_tree *view, uint32_t group, proto_item *it
         proto_item *broken = tree && view->ops->show_broken ? view->ops->show_broken(view, fault, tree) : NULL;
         const char *text =
             wmem_strdup_printf(view->report->pinfo->pool, fault_texts[fault->kind], fault->stated, fault->found);
-        expert_report_add(view->report, broken ? broken : item, fault_ids[fault->kind], "At offset %u: %s",
-                          fault->offset, text);
+        expert_report_add(view->report, broken ? broken : item, fault_ids[fault->kind], "At offset %u: %s", fault->offset, text);
     }
 }
 
