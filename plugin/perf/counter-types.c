@@ -26,17 +26,3 @@ const perf_counter_type *perf_counter_type_find(uint32_t value)
 {
     return bsearch(&value, perf_counter_types, PERF_NUM_COUNTER_TYPES, sizeof *perf_counter_types, perf_compare_u32);
 }
-
-#define NAME_ROW(value, name, meaning) [value] = name,
-
-const char *perf_counter_subtype_name(uint32_t type)
-{
-    static const char *const names[4][16] = {
-        {PERF_NUMBER_SUBTYPES(NAME_ROW)},
-        {PERF_COUNTER_SUBTYPES(NAME_ROW)},
-        {PERF_TEXT_SUBTYPES(NAME_ROW)},
-        {NULL},
-    };
-
-    return names[(type & PERF_KIND_MASK) >> 10][(type & PERF_SUBTYPE_MASK) >> 16];
-}

@@ -52,26 +52,6 @@ typedef enum { PCQ_REQUEST_CODES(PCQ_REQUEST_CODE_ENUM) PERF_REG_UNKNOWN = 0 } p
     X(2, "PERF_TYPE_TEXT", "text") \
     X(3, "PERF_TYPE_ZERO", "always zero")
 
-/* The subtype's bits mean something else for each of the kinds. */
-#define PERF_NUMBER_SUBTYPES(X) \
-    X(0, "PERF_NUMBER_HEX", "hexadecimal") \
-    X(1, "PERF_NUMBER_DECIMAL", "decimal") \
-    X(2, "PERF_NUMBER_DEC_1000", "decimal, divided by 1000")
-
-#define PERF_COUNTER_SUBTYPES(X) \
-    X(0, "PERF_COUNTER_VALUE", "the value or its difference") \
-    X(1, "PERF_COUNTER_RATE", "divided by time") \
-    X(2, "PERF_COUNTER_FRACTION", "divided by a base") \
-    X(3, "PERF_COUNTER_BASE", "divisor of another counter") \
-    X(4, "PERF_COUNTER_ELAPSED", "start time") \
-    X(5, "PERF_COUNTER_QUEUELEN", "queue length") \
-    X(6, "PERF_COUNTER_HISTOGRAM", "histogram") \
-    X(7, "PERF_COUNTER_PRECISION", "divided by its own clock")
-
-#define PERF_TEXT_SUBTYPES(X) \
-    X(0, "PERF_TEXT_UNICODE", "UTF-16") \
-    X(1, "PERF_TEXT_ASCII", "in the object's code page")
-
 #define PERF_TIMERS(X) \
     X(0, "PERF_TIMER_TICK", "system performance time") \
     X(1, "PERF_TIMER_100NS", "100 ns") \
@@ -93,9 +73,6 @@ static inline bool perf_counter_type_is_text(uint32_t type)
 {
     return (type & ~(PERF_SIZE_MASK | PERF_TEXT_IN_CODE_PAGE)) == PERF_TEXT_KIND;
 }
-
-/* Returns the SDK's name of the subtype, bits 16-19, whose meaning depends on the kind; NULL: it has no name. */
-const char *perf_counter_subtype_name(uint32_t type);
 
 /* Formulas.
  *

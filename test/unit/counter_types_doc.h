@@ -37,9 +37,6 @@ static void doc_fields(FILE *out)
 {
     static const doc_bits sizes[] = {PERF_SIZES(DOC_BITS) DOC_END};
     static const doc_bits kinds[] = {PERF_KINDS(DOC_BITS) DOC_END};
-    static const doc_bits numbers[] = {PERF_NUMBER_SUBTYPES(DOC_BITS) DOC_END};
-    static const doc_bits counters[] = {PERF_COUNTER_SUBTYPES(DOC_BITS) DOC_END};
-    static const doc_bits texts[] = {PERF_TEXT_SUBTYPES(DOC_BITS) DOC_END};
     static const doc_bits timers[] = {PERF_TIMERS(DOC_BITS) DOC_END};
     static const doc_bits displays[] = {PERF_DISPLAYS(DOC_BITS) DOC_END};
 
@@ -47,9 +44,7 @@ static void doc_fields(FILE *out)
     fprintf(out, "| 0-7 | | 0; 1, 2 and 3 distinguish old base types |\n");
     doc_field(out, "8-9", "size", sizes);
     doc_field(out, "10-11", "kind", kinds);
-    doc_field(out, "16-19", "subtype of a number", numbers);
-    doc_field(out, "16-19", "subtype of a counter", counters);
-    doc_field(out, "16-19", "subtype of a text", texts);
+    fprintf(out, "| 16-19 | subtype | by the kind, as winperf.h lists them |\n");
     doc_field(out, "20-21", "timer", timers);
     fprintf(out, "| 22 | delta | the difference of two samples is taken |\n");
     fprintf(out, "| 23 | delta base | that of the base too |\n");
