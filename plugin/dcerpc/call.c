@@ -66,7 +66,7 @@ void rpc_pdu_read_stub(rpc_pdu *pdu, bool is_aloud)
 {
     buffer_cursor *cursor = &pdu->cursor;
 
-    pdu->report = (expert_report){.pinfo = is_aloud ? pdu->pinfo : NULL, .expert = &pdu->protocol->expert};
+    pdu->report = (expert_report){.pinfo = is_aloud ? pdu->pinfo : NULL};
     cursor_init(cursor, pdu->tvb, is_aloud ? pdu->tree : NULL, &pdu->report,
                 pdu->drep[0] & DREP_LITTLE_ENDIAN ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN);
     cursor->pos = MIN((uint32_t)pdu->offset, cursor->end);
@@ -394,9 +394,9 @@ void rpc_protocol_register(int proto, const char *prefix, const char *number_fie
 
     protocol->proto = proto;
     fields_register_prefixed(proto, prefix, list, array_length(list));
-    expert_info_register(proto, prefix, &protocol->expert);
     if (calls == NULL) {
         rpc_handed = g_ptr_array_new();
+        expert_info_register(proto);
         ndr_fields_register(proto);
         proto_register_subtree_array(ett, array_length(ett));
         calls = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);

@@ -31,14 +31,13 @@ typedef struct rpc_call {
     state_sample *sample;    /* the response was kept as it, or has its bytes; NULL: none */
 } rpc_call;
 
-/* Fields and expert infos of one protocol. Filled when it is registered. */
+/* Fields of one protocol. Filled when it is registered. */
 typedef struct rpc_protocol {
     int proto;
     const char *handle_label; /* "Query handle" */
     const char *handle_number_label;
     const char *handle_word; /* "query", for the Info column */
     size_t call_size;        /* bytes of the protocol's own call */
-    expert_fields expert;
     int handle;
     int handle_number;
     int handle_opened_in;
@@ -50,7 +49,7 @@ typedef struct rpc_protocol {
 /* Calls (rpc_call) whose PDUs operations were handed since somebody emptied it, in the order of the PDUs. */
 extern GPtrArray *rpc_handed;
 
-/* Registers fields and expert infos of a protocol; the first time also what both share. `number_field`: the handle's number, behind `prefix`. */
+/* Registers fields of a protocol; the first time also what both share. `number_field`: the handle's number, behind `prefix`. */
 void rpc_protocol_register(int proto, const char *prefix, const char *number_field, rpc_protocol *protocol);
 
 /* Filled by rpc_pdu_begin() and what the operation reads, on every pass; ends with the packet. */

@@ -483,7 +483,7 @@ static void show_sealed_pdu(packet_info *pinfo, proto_tree *tree, const rpc_head
                                                                   "%s (%u)", operation->name, operation->opnum));
         tree_add_generated_uint(inner, hf_size, tvb, size);
     }
-    expert_report report = {.pinfo = pinfo, .expert = &perflib->expert};
+    expert_report report = {.pinfo = pinfo};
     expert_report_add(&report, item, pdu->lock->given[given].finding, "%s", pdu->lock->given[given].why);
     rpc_report_late(&report, item, pdu->late);
 }
@@ -499,7 +499,7 @@ static void show_fault(packet_info *pinfo, proto_tree *tree, const rpc_header *h
     col_set_str(pinfo->cinfo, COL_PROTOCOL, proto_get_protocol_short_name(find_protocol_by_id(pdu->protocol->proto)));
     col_add_fstr(pinfo->cinfo, COL_INFO, "%s fault: %s", tapped->operation, name);
     proto_item_append_text(item, ", %s, fault: %s", tapped->operation, name);
-    expert_report report = {.pinfo = pinfo, .expert = &pdu->protocol->expert};
+    expert_report report = {.pinfo = pinfo};
     expert_report_add(&report, item, EI_CALL_FAILED, "%s failed: fault %s (0x%08x)", tapped->operation, name,
                       tapped->status);
 }

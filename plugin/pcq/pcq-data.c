@@ -62,6 +62,15 @@ const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, c
     return name;
 }
 
+const char *pcq_format_path(wmem_allocator_t *pool, const state_server *server, const perf_identifier *identifier,
+                            bool is_assumed, bool is_short)
+{
+    bool is_name_assumed;
+    const char *path = value_format_identifier_path(pool, server, NULL, identifier, &is_name_assumed);
+
+    return text_marked(pool, is_short ? text_short(pool, path) : path, is_assumed || is_name_assumed);
+}
+
 const char *pcq_add_identifier_path(buffer_cursor *cursor, state_server *server, const char *computer,
                                     const perf_identifier *identifier, bool is_assumed)
 {
@@ -160,17 +169,71 @@ static void show_instance_count(value_tree *view, const perf_group *group, proto
     }
 }
 
+/* Returns what the stream's block is asked for, as pcq_format_path(); NULL: it is not known. */
+static const char *format_block_path(const value_stream *stream)
+{
+    return stream->identifier ? pcq_format_path(stream->pool, stream->response.server, stream->identifier,
+                                                stream->assumed == ASSUMED_COUNTER, /* is_short */ false)
+                              : NULL;
+}
+
 /* Sets the text of a block's item, as in show_block(): its number, path, and type or error. */
 static void label_block(const value_tree *view, const perf_group *group, proto_item *item)
 {
     value_stream *stream = view->stream;
     bool is_error = group->status != 0;
-    const char *whose = stream->identifier ? value_stream_format_identifier(stream) : NULL;
+    const char *whose = format_block_path(stream);
     const char *what = is_error ? format_block_error(stream, group->status)
                                 : val_to_str_const(group->type, text_block_type_vals, "unknown dwType");
 
     what = whose ? wmem_strconcat(stream->pool, whose, is_error ? ": " : ", ", what, NULL) : what;
     proto_item_set_text(item, "Block %u: %s", group->key, what);
+}
+
+#define NOT_DELIVERED UINT32_MAX
+
+/* Returns the block's error, NOT_DELIVERED if it is well-formed and has no values, else 0. */
+static uint32_t find_lack(const perf_group *group)
+{
+    return group->type == PERF_ERROR_RETURN                               ? group->status
+           : group->is_sound && (group->rows == 0 || group->columns == 0) ? NOT_DELIVERED
+                                                                          : 0;
+}
+
+/* Returns the block of the sample before that answers the same identifier, or where none is known stands in the same place of as many; else NULL. */
+static const perf_group *find_block_before(value_stream *stream)
+{
+    perf_table *before = stream->before.table;
+    bool is_same_place = stream->identifier == NULL && before && before->num_groups == stream->now.table->num_groups;
+
+    return is_same_place ? perf_table_group(before, stream->group->key) : value_stream_group_before(stream);
+}
+
+/* Reports a block that has an error, another error or no values, unlike in the sample before, and one that has values again. An error is reported
+ * without a block before, too; that there are no values only if the sample before has the identifier's block. Needs: the table of the sample
+ * before, if there is such a sample. */
+static void report_news(value_tree *view, proto_item *item)
+{
+    value_stream *stream = view->stream;
+    const state_sample *sample = stream->response.sample;
+
+    if (sample == NULL || (sample->previous && stream->before.table == NULL)) {
+        return;
+    }
+    const perf_group *group = stream->group, *before = find_block_before(stream);
+    uint32_t now = find_lack(group), was = before ? find_lack(before) : 0;
+    if (now == was || (now == NOT_DELIVERED && before == NULL) || (now == 0 && !group->is_sound)) {
+        return;
+    }
+    bool is_failure = (now > 0 ? now : was) != NOT_DELIVERED;
+    const char *what = is_failure ? now > 0 ? "Fails" : "Has values again"
+                       : now > 0  ? "Not delivered"
+                                  : "Delivered again";
+    const char *error = is_failure && now > 0 ? format_block_error(stream, now) : "";
+    const char *whose = format_block_path(stream);
+    expert_report_add(view->report, item, is_failure ? EI_BLOCK_FAILED : EI_NOT_DELIVERED, "%s: %s%s%s", what,
+                      whose ? whose : wmem_strdup_printf(stream->pool, "block %u", group->key), *error ? ": " : "",
+                      error);
 }
 
 /* Shows PERF_COUNTER_HEADER (2.2.4.8) with counters and number of instances: "Block 0: \Set(instance)\Counter, PERF_SINGLE_COUNTER"; "Block 3:
@@ -196,55 +259,10 @@ static proto_tree *show_block(value_tree *view, const perf_group *group)
     if (group->type == PERF_MULTIPLE_INSTANCES || group->type == PERF_COUNTERSET) {
         show_instance_count(view, group, cursor.tree, at);
     }
+    if (view->experts) {
+        report_news(view, cursor.node);
+    }
     return cursor.tree;
-}
-
-/* --- News ---------------------------------------------------------------------------------------------------------- */
-
-#define NOT_DELIVERED UINT32_MAX
-
-/* Returns the block's error, NOT_DELIVERED if it is well-formed and has no values, else 0. */
-static uint32_t find_lack(const perf_group *group)
-{
-    return group->type == PERF_ERROR_RETURN                               ? group->status
-           : group->is_sound && (group->rows == 0 || group->columns == 0) ? NOT_DELIVERED
-                                                                          : 0;
-}
-
-/* Returns the block of the sample before that answers the same identifier, or where none is known stands in the same place of as many; else NULL. */
-static const perf_group *find_block_before(value_stream *stream)
-{
-    perf_table *before = stream->before.table;
-    bool is_same_place = stream->identifier == NULL && before && before->num_groups == stream->now.table->num_groups;
-
-    return is_same_place ? perf_table_group(before, stream->group->key) : value_stream_group_before(stream);
-}
-
-/* Reports a block that has an error, another error or no values, unlike in the sample before, and one that has values again. An error is reported
- * without a block before, too; that there are no values only if the sample before has the identifier's block. Needs: the table of the sample
- * before, if there is such a sample. */
-static void pcq_report_news(value_tree *view, proto_item *item)
-{
-    value_stream *stream = view->stream;
-    const state_sample *sample = stream->response.sample;
-
-    if (sample == NULL || (sample->previous && stream->before.table == NULL)) {
-        return;
-    }
-    const perf_group *group = stream->group, *before = find_block_before(stream);
-    uint32_t now = find_lack(group), was = before ? find_lack(before) : 0;
-    if (now == was || (now == NOT_DELIVERED && before == NULL) || (now == 0 && !group->is_sound)) {
-        return;
-    }
-    bool is_failure = (now > 0 ? now : was) != NOT_DELIVERED;
-    const char *what = is_failure ? now > 0 ? "Fails" : "Has values again"
-                       : now > 0  ? "Not delivered"
-                                  : "Delivered again";
-    const char *error = is_failure && now > 0 ? format_block_error(stream, now) : "";
-    const char *whose = stream->identifier ? value_stream_format_identifier(stream)
-                                           : wmem_strdup_printf(stream->pool, "block %u", group->key);
-    expert_report_add(view->report, item, is_failure ? EI_BLOCK_FAILED : EI_NOT_DELIVERED, "%s: %s%s%s", what, whose,
-                      *error ? ": " : "", error);
 }
 
 /* --- Instances and values ------------------------------------------------------------------------------------------ */
@@ -345,7 +363,6 @@ const value_tree_ops pcq_tree_ops = {.structures = structure_fields,
                                      .num_structures = array_length(structure_fields),
                                      .show_header = pcq_show_header,
                                      .show_group = show_block,
-                                     .report_news = pcq_report_news,
                                      .show_row = pcq_show_instance,
                                      .show_value = pcq_show_value,
                                      .show_broken = pcq_show_broken};

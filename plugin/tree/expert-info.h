@@ -1,5 +1,5 @@
 /* expert-info.h
- * Expert infos: one table, registered for each of the two protocols, and the one way to report them.
+ * Expert infos: one table, and the one way to report them.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -89,22 +89,22 @@
     X(NOT_DECRYPTED, "not_decrypted", PI_DECRYPTION, PI_WARN, true, "The stub was probably not decrypted correctly", \
       "A packet was lost, or one frame holds several sealed PDUs: docs/decryption.md")
 
+/* Damage of the structures that only PERF_DATA_BLOCK has. */
+#define EXPERT_BLOCK_INFOS(X) \
+    X(BLOCK_SIZE, "size", PI_MALFORMED, PI_ERROR, true, "A size does not fit", \
+      "The sender's fault, or noise; what comes after it may be read at the wrong place") \
+    X(BLOCK_COUNT, "count", PI_MALFORMED, PI_ERROR, true, "A count does not fit", \
+      "The sender's fault, or noise; what comes after it may be read at the wrong place")
+
 #define EXPERT_ENUM(id, ...) EI_##id,
-typedef enum { EXPERT_INFOS(EXPERT_ENUM) NUM_EXPERT_INFOS } expert_id;
+typedef enum { EXPERT_INFOS(EXPERT_ENUM) EXPERT_BLOCK_INFOS(EXPERT_ENUM) NUM_EXPERT_INFOS } expert_id;
 
-/* The expert fields of one protocol. */
+/* Registers pcq.expert.NAME for each expert info, hkpd.expert.NAME for those of PERF_DATA_BLOCK. */
+void expert_info_register(int proto);
+
+/* The report of one stub or buffer. The caller sets `pinfo`; all else begins as zeros. */
 typedef struct {
-    expert_field fields[NUM_EXPERT_INFOS];
-} expert_fields;
-
-/* Registers PREFIX.expert.NAME for each expert info. Needs: `expert` lives as long as the program. The protocol that registers second has those of
- * the first, but for the damage of its own structures. */
-void expert_info_register(int proto, const char *prefix, expert_fields *expert);
-
-/* The report of one stub or buffer. The caller sets the first three members; all else begins as zeros. */
-typedef struct {
-    packet_info *pinfo; /* NULL: the findings only count, nothing is shown */
-    const expert_fields *expert;
+    packet_info *pinfo;    /* NULL: the findings only count, nothing is shown */
     unsigned told_assumed; /* a bit for each assumed_reason that was reported */
     bool shows_end;        /* Wireshark's "Malformed Packet" or "Packet size limited" is shown */
     unsigned count;        /* expert infos, with those that are too many to show */
@@ -117,7 +117,10 @@ void expert_report_add(expert_report *report, proto_item *item, expert_id id, co
     G_GNUC_PRINTF(4, 5);
 
 /* True if a listener, filter, column or the visible tree references expert infos. If false, callers skip expensive searches for them. */
-bool expert_report_is_wanted(const expert_report *report, proto_tree *tree);
+bool expert_info_is_wanted(proto_tree *tree);
+
+/* Returns the field of an expert info. */
+int expert_info_field(expert_id id);
 
 /* Reports at the end of a stub how many expert infos were too many to show. */
 void expert_report_end(expert_report *report, proto_item *item);

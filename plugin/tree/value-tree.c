@@ -188,12 +188,12 @@ static bool is_any_referenced(proto_tree *tree, const hf_register_info *rows, un
 static void find_referenced_fields(value_tree *view)
 {
     proto_tree *tree = view->tree;
-    int assumed = view->report->expert->fields[EI_ORDER_ASSUMED].hf;
+    int assumed = expert_info_field(EI_ORDER_ASSUMED);
 
     view->visible = tree && PTREE_DATA(tree)->visible;
+    view->experts = expert_info_is_wanted(tree);
     view->structures = is_any_referenced(tree, view->ops->structures, view->ops->num_structures) ||
-                       is_any_referenced(tree, &fields[AROUND], array_length(fields) - AROUND) ||
-                       expert_report_is_wanted(view->report, tree);
+                       is_any_referenced(tree, &fields[AROUND], array_length(fields) - AROUND) || view->experts;
     view->value = is_any_referenced(tree, &fields[SENT], PATH - SENT);
     view->path = proto_field_is_referenced(tree, hf_path);
     view->result =
@@ -404,10 +404,12 @@ static void report_table_faults(value_tree *view, uint32_t group, proto_item *it
         if (fault->group != group && view->structures) {
             continue;
         }
+        expert_id id = fault_ids[fault->kind];
         proto_item *broken = tree && view->ops->show_broken ? view->ops->show_broken(view, fault, tree) : NULL;
         const char *text =
             wmem_strdup_printf(view->report->pinfo->pool, fault_texts[fault->kind], fault->stated, fault->found);
-        expert_report_add(view->report, broken ? broken : item, fault_ids[fault->kind], "At offset %u: %s", fault->offset, text);
+        id = !view->table->is_block ? id : id == EI_SIZE ? EI_BLOCK_SIZE : id == EI_COUNT ? EI_BLOCK_COUNT : id;
+        expert_report_add(view->report, broken ? broken : item, id, "At offset %u: %s", fault->offset, text);
     }
 }
 
@@ -440,7 +442,7 @@ static void show_table_row(value_tree *view, const perf_group *group, uint32_t r
 }
 
 /* Shows the stream's group with its rows, as far as the packet's tree has room, and reports its faults. */
-static void show_table_group(value_tree *view, bool is_news_wanted)
+static void show_table_group(value_tree *view)
 {
     const perf_group *group = view->stream->group;
     proto_tree *tree = NULL;
@@ -448,26 +450,22 @@ static void show_table_group(value_tree *view, bool is_news_wanted)
     if (tree_has_room(view->tree)) {
         tree = view->ops->show_group(view, group);
     }
-    proto_item *item = proto_tree_get_parent(tree ? tree : view->tree);
-    if (is_news_wanted && view->ops->report_news) {
-        view->ops->report_news(view, item);
-    }
     for (uint32_t row = 0; row < group->rows && tree_has_room(view->tree); row++) {
         show_table_row(view, group, row, tree);
     }
-    report_table_faults(view, (uint32_t)(group - view->table->groups), item, tree);
+    report_table_faults(view, (uint32_t)(group - view->table->groups), proto_tree_get_parent(tree ? tree : view->tree),
+                        tree);
 }
 
 /* Shows header and groups, for cursor_try(), and reports how many values the packet's tree had no room for. */
 static void show_table(void *data)
 {
     value_tree *view = data;
-    bool is_news_wanted = expert_report_is_wanted(view->report, view->tree);
     proto_item *header = view->ops->show_header(view), *parent = proto_tree_get_parent(view->tree);
 
     report_table_faults(view, PERF_NO_GROUP, header ? header : parent, NULL);
     while (value_stream_next_group(view->stream)) {
-        show_table_group(view, is_news_wanted);
+        show_table_group(view);
     }
     uint64_t hidden = view->table->values - view->values_seen;
     if (hidden > 0 || !tree_has_room(view->tree)) {

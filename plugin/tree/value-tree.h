@@ -28,6 +28,7 @@ typedef struct {
 
     /* a filter, a column or the visible tree references: */
     bool visible;    /* all: the tree is shown or printed */
+    bool experts;    /* expert infos */
     bool structures; /* fields around values */
     bool value;      /* a value as it was sent: number, text or bytes */
     bool path;
@@ -41,10 +42,8 @@ struct value_tree_ops {
     unsigned num_structures;
     /* Shows the header. Returns its item, NULL without a tree. */
     proto_item *(*show_header)(value_tree *view);
-    /* Shows a group with its columns. Returns its tree. */
+    /* Shows a group with its columns, and reports what is new in it since the sample before. Returns its tree. */
     proto_tree *(*show_group)(value_tree *view, const perf_group *group);
-    /* Reports what is new in a group since the sample before. NULL: nothing. */
-    void (*report_news)(value_tree *view, proto_item *item);
     /* Shows a row in the group's tree. Returns the tree that its values are in. */
     proto_tree *(*show_row)(value_tree *view, const perf_group *group, uint32_t row, proto_tree *tree);
     /* Shows the stream's value in the row's tree. */

@@ -30,7 +30,7 @@ LATER = 'learned after this frame'
 # What names and types that are learned later make possible
 MAY_FOLLOW = {p + n for p in ('pcq.', 'hkpd.') for n in (
     'counterset.name', 'object.name', 'counter.name', 'counter.type', 'learned_in', 'path', 'identifier.path', 'cooked', 'cooked.none',
-    'query.counter', 'expert.order_assumed')} | {'_ws.expert' + x for x in ('', '.message', '.severity', '.group')}
+    'expert.order_assumed')} | {'_ws.expert' + x for x in ('', '.message', '.severity', '.group')}
 
 
 def options(name):
