@@ -524,10 +524,7 @@ static void learn_definitions(hkpd_pdu *p, const state_sample *sample)
 /* Learns types from a new sample. */
 static void hkpd_learn_sample(hkpd_pdu *p, const state_sample *sample)
 {
-    const perf_table *table = sample->table;
-
-    /* Samba's TotalByteLength leaves the header out */
-    p->pdu.server->is_no_windows |= perf_table_u32(table, 20) == table->size - perf_table_u32(table, 24);
+    p->pdu.server->is_no_windows |= sample->table->is_samba;
     learn_definitions(p, sample);
 }
 

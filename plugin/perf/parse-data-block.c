@@ -202,8 +202,9 @@ void perf_table_read_block(perf_table *t, const uint8_t *data, uint32_t size, ui
     find_system_name(t);
     perf_read_groups(t, &objects, header < size ? header : size);
     mark_repeated_objects(t);
-    /* Samba leaves the header out of its total, and a bare header, which is sent for an object that is not there, has none. */
-    if (total != reported && total != reported - header && !(total == 0 && count == 0)) {
+    t->is_samba = total == reported - header;
+    /* a bare header, which is sent for an object that is not there, has no total */
+    if (total != reported && !t->is_samba && !(total == 0 && count == 0)) {
         perf_add_fault(t, PERF_FAULT_TOTAL, PERF_NO_GROUP, 20, total, reported);
     }
 }

@@ -433,10 +433,9 @@ perf_row_name perf_table_row_name(perf_table *t, perf_group *g, uint32_t row)
     const named_rows rows = find_own_named_rows(t, g, row);
     bool is_numbered = rows.before > 0 || is_numbered_name(t, g, row);
     uint32_t parent;
+    bool lacks_parent = has_parent(t, g, row) && perf_table_find_parent(t, g, row, &parent) == NULL;
 
-    return (perf_row_name){.ordinal = rows.before,
-                           .lacks_parent = has_parent(t, g, row) && perf_table_find_parent(t, g, row, &parent) == NULL,
-                           .is_ambiguous = is_numbered && get_row_index(t, g)->has_ambiguous};
+    return (perf_row_name){rows.before, lacks_parent || (is_numbered && get_row_index(t, g)->has_ambiguous)};
 }
 
 uint32_t perf_table_count_rows(perf_table *t, perf_group *g, const uint8_t *name, uint32_t size, uint32_t *first)

@@ -108,6 +108,7 @@ typedef struct {
     uint32_t size;     /* bytes that were captured */
     uint32_t reported; /* bytes that were sent */
     bool is_block;     /* PERF_DATA_BLOCK */
+    bool is_samba;     /* its total leaves the header out, as Samba's alone */
     bool is_sound;     /* its groups fill it */
     bool is_whole;     /* all groups are in the arrays, not only those up to the first sound one with values */
     bool keeps_all;    /* while it is read: all groups go to the arrays */
@@ -264,10 +265,9 @@ uint32_t perf_table_find_row(const perf_table *table, const perf_group *group, c
 
 /* A row among those of its name and of its parent's. */
 typedef struct {
-    uint32_t ordinal;  /* 0 for the first row of that name */
-    bool lacks_parent; /* it has a parent, which is not in the response */
+    uint32_t ordinal; /* 0 for the first row of that name */
     bool
-        is_ambiguous; /* several rows have one name, and "x#1" may be this row's own name or its path's "x" with ordinal 1 */
+        is_assumed; /* its parent is not in the response, or of several rows of a name one is called "x#1", as this row's path may be */
 } perf_row_name;
 
 /* Returns the object of a row's parent, and `parent`: its row there; NULL, and no `parent`: the row has none, as in

@@ -406,22 +406,15 @@ static const perf_row_name *find_row_name(value_stream *stream)
     return &row->name;
 }
 
-/* True if the current row's parent is not there, or its path may be another row's. */
-static bool is_row_assumed(value_stream *stream)
-{
-    const perf_row_name *name = find_row_name(stream);
-
-    return name && (name->lacks_parent || name->is_ambiguous);
-}
-
 assumed_reason value_stream_assumed_reason(value_stream *stream)
 {
     const value_column *counter = stream->at.counter;
+    const perf_row_name *name = find_row_name(stream);
 
     return stream->assumed != ASSUMED_NONE                                             ? stream->assumed
            : counter->assumed != ASSUMED_NONE                                          ? counter->assumed
            : (stream->set_label || value_stream_set(stream)) && stream->is_set_assumed ? ASSUMED_NAME
-           : stream->operands.is_assumed || is_row_assumed(stream)                     ? ASSUMED_INSTANCE
+           : stream->operands.is_assumed || (name && name->is_assumed)                 ? ASSUMED_INSTANCE
                                                                                        : ASSUMED_NONE;
 }
 
@@ -502,72 +495,40 @@ const char *value_stream_path(value_stream *stream)
     return wmem_strbuf_get_str(stream->path);
 }
 
-const char *value_stream_format_identifier(value_stream *stream)
-{
-    const perf_identifier *identifier = stream->identifier;
-    const char *label = "*", *set = value_stream_set(stream),
-               *instance = stream->is_single ? NULL : identifier->instance;
-    bool is_assumed = stream->assumed == ASSUMED_COUNTER || stream->is_set_assumed;
-
-    if (identifier->counter_id != PERF_NO_ID) {
-        enter_column(stream, 0);
-        label = stream->at.counter->label;
-        is_assumed |= stream->at.counter->assumed != ASSUMED_NONE;
-    }
-    return text_marked(stream->pool, join_path(stream->pool, NULL, set, instance, label), is_assumed);
-}
-
 bool value_stream_is_same_counter(value_stream *stream, counter_identity *identity)
 {
-    const value_column *counter = stream->at.counter;
-    const perf_identifier *whose = stream->identifier;
+    const perf_counter_type *type = stream->at.counter->type;
+    counter_identity own = {.server = stream->response.server, .type = type};
 
-    if (whose && !identity->is_known) {
-        identity->is_known = true;
-        identity->id = counter->id;
-        memcpy(identity->guid, whose->guid, sizeof identity->guid);
+    if (stream->identifier) {
+        memcpy(own.guid, stream->identifier->guid, sizeof own.guid);
+        own.id = stream->at.counter->id;
     }
-    if (whose && (identity->id != counter->id || memcmp(identity->guid, whose->guid, sizeof identity->guid) != 0)) {
-        return false;
+    if (identity->server == NULL) {
+        *identity = own;
     }
-    identity->server = identity->server ? identity->server : stream->response.server;
-    identity->type = identity->type ? identity->type : counter->type;
-    return identity->server == stream->response.server && (counter->type == NULL || identity->type == counter->type);
+    bool is_same = identity->server == own.server && identity->id == own.id && memcmp(identity->guid, own.guid, sizeof own.guid) == 0;
+    identity->type = is_same && identity->type == NULL ? type : identity->type;
+    return is_same && (type == NULL || identity->type == type);
 }
 
 /* --- Text --------------------------------------------------------------------------------------------------------- */
 
-/* True if all bytes are printable ASCII, and more than `most`. */
-static bool is_ascii_text(const uint8_t *bytes, uint32_t size, uint32_t most)
-{
-    uint32_t printable = 0;
-
-    while (printable < size && g_ascii_isprint(bytes[printable])) {
-        printable++;
-    }
-    return size > most && printable == size;
-}
-
-/* Samba's PERF_DATA_BLOCK has ASCII where the type says UTF-16. Few printable bytes may be a word or two of UTF-16 if a terminator follows, or a
- * character of it if their number is even. */
+/* Samba's PERF_DATA_BLOCK has ASCII where the type says UTF-16. */
 const char *value_stream_text(value_stream *stream, uint32_t most)
 {
     const counter_value *at = &stream->at;
-    const uint8_t *text = stream->now.table->data + at->offset;
-    uint32_t size = MIN(at->size, MOST_VALUE_BYTES), text_size = perf_utf16_size(text, size);
-    const uint8_t *end = memchr(text, 0, size);
-    uint32_t narrow_size = end ? (uint32_t)(end - text) : size;
-    uint32_t ambiguous = text_size + 1 < size ? 4 : size % 2 == 0 ? 1 : 0;
-    uint32_t code_page = TEXT_CODE_PAGE_UTF16;
-    uint32_t type = perf_table_column(stream->now.table, stream->group, at->column)->type; /* 0 in PerflibV2 */
+    const perf_table *table = stream->now.table;
+    const uint8_t *text = table->data + at->offset, *end;
+    uint32_t size = MIN(at->size, MOST_VALUE_BYTES), code_page = stream->group->code_page;
+    uint32_t type = perf_table_column(table, stream->group, at->column)->type; /* 0 in PerflibV2 */
 
-    bool is_samba = stream->response.ops->is_block && is_ascii_text(text, narrow_size, ambiguous);
-
-    if ((type & PERF_TEXT_IN_CODE_PAGE) || is_samba) {
-        text_size = narrow_size;
-        code_page = perf_is_utf16(stream->group->code_page) ? TEXT_CODE_PAGE_ASCII : stream->group->code_page;
+    if (!(type & PERF_TEXT_IN_CODE_PAGE) && !table->is_samba) {
+        return get_text(stream, at->offset, perf_utf16_size(text, size), TEXT_CODE_PAGE_UTF16, most);
     }
-    return get_text(stream, at->offset, text_size, code_page, most);
+    end = memchr(text, 0, size);
+    return get_text(stream, at->offset, end ? (uint32_t)(end - text) : size,
+                    perf_is_utf16(code_page) ? TEXT_CODE_PAGE_ASCII : code_page, most);
 }
 
 const char *value_stream_format(value_stream *stream, const perf_result *result)

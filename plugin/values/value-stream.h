@@ -195,17 +195,12 @@ const char *value_stream_path(value_stream *stream);
 const char *value_stream_set(value_stream *stream);
 const char *value_stream_instance(value_stream *stream);
 
-/* Returns what the group's identifier asks for, as a path with its mark, without the computer: "\Set(instance)\Counter", "*" for all counters.
- * Needs: the identifier is known. Changes: names that its values need, too, are looked up. */
-const char *value_stream_format_identifier(value_stream *stream);
-
 /* A counter that a path stands for. Begins as zeros. */
 typedef struct {
-    const state_server *server; /* NULL: none was taken yet */
-    bool is_known;              /* the next two, of PerflibV2 alone */
-    uint8_t guid[16];           /* counterset */
+    const state_server *server; /* NULL: no counter was taken yet */
+    uint8_t guid[16]; /* of the counterset; PerflibV2, as the next: titles of PERF_DATA_BLOCK may be renumbered */
     uint32_t id;
-    const perf_counter_type *type;
+    const perf_counter_type *type; /* NULL: not known yet */
 } counter_identity;
 
 /* Returns false for another counter, server or type than `identity`: paths can be alike. Changes: `identity` takes what it lacks. */

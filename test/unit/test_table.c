@@ -753,7 +753,7 @@ static void test_ordinals(void)
         for (uint32_t i = 0; i < 8; i++) {
             uint32_t row = (first + i) % 4;
             perf_row_name name = perf_table_row_name(&s.table, s.table.groups, row);
-            assert(name.ordinal == ordinals[row] && !name.lacks_parent);
+            assert(name.ordinal == ordinals[row] && !name.is_assumed);
         }
         free_sample(&s);
     }
@@ -824,7 +824,7 @@ static void test_parents(void)
     perf_row_name names[4];
     for (uint32_t i = 0; i < 4; i++) {
         names[i] = perf_table_row_name(&s.table, g, i);
-        assert(names[i].lacks_parent == (i == 2) && names[i].ordinal == (i == 3));
+        assert(names[i].is_assumed == (i == 2) && names[i].ordinal == (i == 3));
     }
     free_sample(&s);
 }
