@@ -390,12 +390,10 @@ static void registration_response(pcq_pdu *p)
 /* Returns "\Processor(0)\% Processor Time", without the computer, with the mark of an assumed name. `is_short`: cut for the Info column. */
 static const char *format_counter_path(pcq_pdu *p, const perf_identifier *identifier, bool is_short)
 {
-    state_server *server = p->pdu.server;
     bool assumed;
-    const char *path = value_format_identifier_path(p->pdu.pool, server, NULL, identifier, &assumed);
+    const char *path = value_format_identifier_path(p->pdu.pool, p->pdu.server, NULL, identifier, &assumed);
 
-    path = is_short ? text_short(p->pdu.pool, path) : path;
-    return text_marked(p->pdu.pool, path, assumed);
+    return text_marked(p->pdu.pool, is_short ? text_short(p->pdu.pool, path) : path, assumed);
 }
 
 /* Returns ", 2 more" behind the first of `count`, "" behind the only one. */
@@ -410,10 +408,9 @@ static const char *format_more(pcq_pdu *p, uint32_t count)
 static const char *format_refusals(pcq_pdu *p, const char *what, uint32_t count, const perf_identifier *first,
                                    uint32_t status, const char *mark)
 {
-    return wmem_strdup_printf(
-        p->pdu.pool, "%u %s: %s (%s%s)%s", count, what,
-        first ? pcq_format_path(p->pdu.pool, p->pdu.server, first, /* is_assumed */ false, /* is_short */ true) : "?",
-        text_win32_error(p->pdu.pool, status), mark, format_more(p, count));
+    return wmem_strdup_printf(p->pdu.pool, "%u %s: %s (%s%s)%s", count, what,
+                              first ? format_counter_path(p, first, /* is_short */ true) : "?",
+                              text_win32_error(p->pdu.pool, status), mark, format_more(p, count));
 }
 
 /* Shows the handle: where it was opened and closed, below its item; and its number. */
@@ -546,8 +543,7 @@ static const char *format_identifiers(pcq_pdu *p)
     if (p->context.count == 0) {
         return "";
     }
-    const char *first = pcq_format_path(p->pdu.pool, p->pdu.server, wmem_array_index(p->context.identifiers, 0),
-                                        /* is_assumed */ false, /* is_short */ true);
+    const char *first = format_counter_path(p, wmem_array_index(p->context.identifiers, 0), /* is_short */ true);
     return wmem_strconcat(p->pdu.pool, ": ", first, format_more(p, p->context.count), NULL);
 }
 
@@ -578,9 +574,7 @@ static void describe_refused(pcq_pdu *p)
         first = first == NULL && identifiers[i].status != 0 ? &identifiers[i] : first;
         if (reports && identifiers[i].status != 0) {
             expert_report_add(&p->pdu.report, proto_tree_get_parent(p->buffer_tree), EI_COUNTER_REFUSED,
-                              "Refused: %s: %s",
-                              pcq_format_path(p->pdu.pool, p->pdu.server, &identifiers[i], /* is_assumed */ false,
-                                              /* is_short */ false),
+                              "Refused: %s: %s", format_counter_path(p, &identifiers[i], /* is_short */ false),
                               text_win32_error(p->pdu.pool, identifiers[i].status));
         }
     }

@@ -62,15 +62,6 @@ const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, c
     return name;
 }
 
-const char *pcq_format_path(wmem_allocator_t *pool, const state_server *server, const perf_identifier *identifier,
-                            bool is_assumed, bool is_short)
-{
-    bool is_name_assumed;
-    const char *path = value_format_identifier_path(pool, server, NULL, identifier, &is_name_assumed);
-
-    return text_marked(pool, is_short ? text_short(pool, path) : path, is_assumed || is_name_assumed);
-}
-
 const char *pcq_add_identifier_path(buffer_cursor *cursor, state_server *server, const char *computer,
                                     const perf_identifier *identifier, bool is_assumed)
 {
@@ -169,25 +160,17 @@ static void show_instance_count(value_tree *view, const perf_group *group, proto
     }
 }
 
-/* Returns what the stream's block is asked for, as pcq_format_path(); NULL: it is not known. */
-static const char *format_block_path(const value_stream *stream)
-{
-    return stream->identifier ? pcq_format_path(stream->pool, stream->response.server, stream->identifier,
-                                                stream->assumed == ASSUMED_COUNTER, /* is_short */ false)
-                              : NULL;
-}
-
 /* Sets the text of a block's item, as in show_block(): its number, path, and type or error. */
 static void label_block(const value_tree *view, const perf_group *group, proto_item *item)
 {
     value_stream *stream = view->stream;
     bool is_error = group->status != 0;
-    const char *whose = format_block_path(stream);
+    const char *whose = stream->identifier ? value_stream_format_identifier(stream) : NULL;
     const char *what = is_error ? format_block_error(stream, group->status)
                                 : val_to_str_const(group->type, text_block_type_vals, "unknown dwType");
+    const char *between = !whose ? "" : is_error ? ": " : ", ";
 
-    what = whose ? wmem_strconcat(stream->pool, whose, is_error ? ": " : ", ", what, NULL) : what;
-    proto_item_set_text(item, "Block %u: %s", group->key, what);
+    proto_item_set_text(item, "Block %u: %s%s%s", group->key, whose ? whose : "", between, what);
 }
 
 #define NOT_DELIVERED UINT32_MAX
@@ -230,7 +213,7 @@ static void report_news(value_tree *view, proto_item *item)
                        : now > 0  ? "Not delivered"
                                   : "Delivered again";
     const char *error = is_failure && now > 0 ? format_block_error(stream, now) : "";
-    const char *whose = format_block_path(stream);
+    const char *whose = stream->identifier ? value_stream_format_identifier(stream) : NULL;
     expert_report_add(view->report, item, is_failure ? EI_BLOCK_FAILED : EI_NOT_DELIVERED, "%s: %s%s%s", what,
                       whose ? whose : wmem_strdup_printf(stream->pool, "block %u", group->key), *error ? ": " : "",
                       error);

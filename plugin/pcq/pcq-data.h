@@ -22,11 +22,6 @@ const char *pcq_add_known_counterset(buffer_cursor *cursor, state_server *server
 const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, const uint8_t *guid, uint32_t id,
                                   bool with_type);
 
-/* Returns what an identifier asks for, without the computer: "\Processor(0)\% Processor Time", with a mark if a name of it or, by `is_assumed`,
- * whose it is is assumed. `is_short`: cut for the Info column. */
-const char *pcq_format_path(wmem_allocator_t *pool, const state_server *server, const perf_identifier *identifier,
-                            bool is_assumed, bool is_short);
-
 /* Shows the path of an identifier if its field is referenced. `is_assumed`: which block it has is.
  * Returns it for labels, with its mark and without the computer; NULL: it is not referenced. */
 const char *pcq_add_identifier_path(buffer_cursor *cursor, state_server *server, const char *computer,

@@ -409,13 +409,13 @@ static const perf_row_name *find_row_name(value_stream *stream)
 assumed_reason value_stream_assumed_reason(value_stream *stream)
 {
     const value_column *counter = stream->at.counter;
-    const perf_row_name *name = find_row_name(stream);
+    const perf_row_name *name;
 
-    return stream->assumed != ASSUMED_NONE                                             ? stream->assumed
-           : counter->assumed != ASSUMED_NONE                                          ? counter->assumed
-           : (stream->set_label || value_stream_set(stream)) && stream->is_set_assumed ? ASSUMED_NAME
-           : stream->operands.is_assumed || (name && name->is_assumed)                 ? ASSUMED_INSTANCE
-                                                                                       : ASSUMED_NONE;
+    return stream->assumed != ASSUMED_NONE                                                       ? stream->assumed
+           : counter->assumed != ASSUMED_NONE                                                    ? counter->assumed
+           : (stream->set_label || value_stream_set(stream)) && stream->is_set_assumed           ? ASSUMED_NAME
+           : stream->operands.is_assumed || ((name = find_row_name(stream)) && name->is_assumed) ? ASSUMED_INSTANCE
+                                                                                                 : ASSUMED_NONE;
 }
 
 /* --- Instances -------------------------------------------------------------------------------------------------------- */
@@ -495,6 +495,21 @@ const char *value_stream_path(value_stream *stream)
     return wmem_strbuf_get_str(stream->path);
 }
 
+const char *value_stream_format_identifier(value_stream *stream)
+{
+    const perf_identifier *identifier = stream->identifier;
+    const char *label = "*", *set = value_stream_set(stream);
+    bool is_assumed = stream->assumed == ASSUMED_COUNTER || stream->is_set_assumed;
+
+    if (identifier->counter_id != PERF_NO_ID) {
+        enter_column(stream, 0);
+        label = stream->at.counter->label;
+        is_assumed |= stream->at.counter->assumed != ASSUMED_NONE;
+    }
+    set = join_path(stream->pool, NULL, set, stream->is_single ? NULL : identifier->instance, label);
+    return text_marked(stream->pool, set, is_assumed);
+}
+
 bool value_stream_is_same_counter(value_stream *stream, counter_identity *identity)
 {
     const perf_counter_type *type = stream->at.counter->type;
@@ -507,7 +522,8 @@ bool value_stream_is_same_counter(value_stream *stream, counter_identity *identi
     if (identity->server == NULL) {
         *identity = own;
     }
-    bool is_same = identity->server == own.server && identity->id == own.id && memcmp(identity->guid, own.guid, sizeof own.guid) == 0;
+    bool is_same = identity->server == own.server && identity->id == own.id &&
+                   memcmp(identity->guid, own.guid, sizeof own.guid) == 0;
     identity->type = is_same && identity->type == NULL ? type : identity->type;
     return is_same && (type == NULL || identity->type == type);
 }

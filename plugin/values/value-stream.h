@@ -195,6 +195,10 @@ const char *value_stream_path(value_stream *stream);
 const char *value_stream_set(value_stream *stream);
 const char *value_stream_instance(value_stream *stream);
 
+/* Returns what the group's identifier asks for, as a path with its mark, without the computer: "\Set(instance)\Counter", "*" for all counters.
+ * Needs: the identifier is known. Changes: names that its values need, too, are looked up. */
+const char *value_stream_format_identifier(value_stream *stream);
+
 /* A counter that a path stands for. Begins as zeros. */
 typedef struct {
     const state_server *server; /* NULL: no counter was taken yet */
