@@ -78,7 +78,7 @@ static bool is_unanswered(const monitor_call *call, double until)
 {
     const verdict_connection *connection = call->connection;
     const verdict_peers *pair = call->query->pair;
-    const verdict_evidence *cut = pair ? &pair->lacks[LACKS_ENDS] : NULL;
+    const verdict_evidence *cut = pair ? &pair->cut : NULL;
     bool is_cut = cut && cut->count > 0 && cut->until.frame > call->asked.frame;
     bool has_loss = steps_find_event(pair, NULL, EVENT_LOST, call->asked.time, INFINITY, 0);
     bool has_ended = is_ended_by_server(connection) && connection->end.frame > call->asked.frame &&
@@ -190,8 +190,8 @@ static void show_lacking(const verdict_monitor *monitor, problem_shown *all, boo
         is_harmful |= is_missing || call->outcome == CALL_EMPTY || call->outcome == CALL_DAMAGED;
     }
     if (pair && is_harmful) {
-        all[PROBLEM_LOST].shown = pair->lacks[LACKS_PACKETS];
-        all[PROBLEM_CUT].shown = pair->lacks[LACKS_ENDS];
+        all[PROBLEM_LOST].shown = pair->lost;
+        all[PROBLEM_CUT].shown = pair->cut;
     }
 }
 
@@ -309,7 +309,7 @@ static void find_peers_failures(verdict *v)
         bool is_other = first && account && first->numbers[STAT_SAMPLES] > 0;
         first = is_other ? NULL : first;
         verdict_monitor *monitor = first ? first : monitor_new(v->pool, pair, NULL);
-        bool is_cut = pair->lacks[LACKS_ENDS].count > 0 && pair->is_ours;
+        bool is_cut = pair->cut.count > 0 && pair->is_ours;
         bool is_unread = is_cut || (v->queries->len == 0 && v->omitted.counts[OMITTED_UNDECODED] == 0);
         steps_find(monitor);
         if (first || (!monitor->findings && is_unread)) {

@@ -114,17 +114,18 @@ static const outcome_row outcomes[] = {
     {OUTCOME_GUEST, NULL, OF_STEP, PARTY_CLIENT, "guest access only"},
     {OUTCOME_REFUSED, NULL, OF_STEP, PARTY_SERVER, "refused"},
     {OUTCOME_NO_INTERFACE, NULL, OF_STEP, PARTY_SERVER, "it is not there"},
+    {0, NULL, OF_STEP, PARTY_SERVER, "refused"}, /* any other one */
 };
 
-/* Returns NULL for an outcome that has no row. */
+/* Returns the last row for an outcome that has none. */
 static const outcome_row *find_outcome_row(uint32_t number)
 {
-    for (unsigned i = 0; i < G_N_ELEMENTS(outcomes); i++) {
-        if (outcomes[i].number == number) {
-            return &outcomes[i];
-        }
+    const outcome_row *row = outcomes;
+
+    while (row->number != number && row->number > 0) {
+        row++;
     }
-    return NULL;
+    return row;
 }
 
 /* --- Peers and connections --------------------------------------------------------------------------------------- */
@@ -256,11 +257,10 @@ static void pass_step(verdict_connection *connection, setup_step step, uint32_t 
 {
     verdict_peers *peers = connection->peers;
     setup_failure *failure = &peers->failure, *waits = &peers->waits;
-    bool is_same_account =
-        connection->logon ? g_strcmp0(connection->logon, failure->shown.which) == 0 : failure->step == step;
     bool is_passed = failure->step <= step && (failure->step < step || failure->outcome != OUTCOME_GUEST);
+    bool is_same_account = failure->shown.which == NULL || g_strcmp0(connection->logon, failure->shown.which) == 0;
 
-    if (is_passed && (failure->shown.which == NULL || is_same_account)) {
+    if (is_passed && is_same_account) {
         failure->shown.count = 0;
     }
     waits->shown.count = waits->step <= step ? 0 : waits->shown.count;
@@ -359,7 +359,7 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
     wmem_tree_key_t key[] = {
         {1, (uint32_t[]){now.frame}}, {1, (uint32_t[]){tcp->th_rawseq}}, {1, (uint32_t[]){tcp->th_rawack}}, {0, NULL}};
     const struct tcp_acked *found = analysis ? wmem_tree_lookup32_array(analysis->acked_table, key) : NULL;
-    verdict_evidence *lost = &connection->peers->lacks[LACKS_PACKETS];
+    verdict_evidence *lost = &connection->peers->lost;
 
     if (found == NULL) {
         return false;
@@ -385,6 +385,15 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
     return found->flags & WS_TCP_ACK_LOST_PACKET;
 }
 
+/* Stores why packets of the peers are not read: the first reason. */
+static void note_unread(verdict_peers *peers, const char *why, verdict_moment at)
+{
+    if (peers->unread.count == 0) {
+        peers->unread.which = why;
+        evidence_add(memory, &peers->unread, at);
+    }
+}
+
 /* Notes a SYN: a step waits, if calls may go to the port: SMB, the endpoint mapper, or, once the client asked one of these for them, those that
  * Windows gives to services. */
 static void see_syn(verdict_connection *connection, verdict_moment now)
@@ -393,7 +402,7 @@ static void see_syn(verdict_connection *connection, verdict_moment now)
 
     if (connection->syn.frame == 0) {
         if (connection->begin.frame < now.frame && connection->end.frame == 0) {
-            evidence_add(memory, &connection->peers->lacks[LACKS_ORDER], now);
+            note_unread(connection->peers, "has packets of $C and $S in the wrong order (merged files?)", now);
         }
         connection->syn = now;
     }
@@ -436,7 +445,7 @@ static void see_tcp(verdict_connection *connection, packet_info *pinfo, const ep
     steps_times.was_set |= now.time <= steps_times.last - 1;
     steps_times.last = connection->newest = now.time;
     if (pinfo->fd->cap_len < pinfo->fd->pkt_len) {
-        evidence_add(memory, &connection->peers->lacks[LACKS_ENDS], now);
+        evidence_add(memory, &connection->peers->cut, now);
     }
     if (has_ack && !(tcp->th_flags & TCP_RST) && is_connecting) { /* SYN/ACK, or a later one */
         pass_step(connection, waits->step, now.frame);
@@ -522,7 +531,7 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
         fail_step(connection, step, smb->status, now);
     } else if (step < NUM_STEPS && smb->status != STATUS_PENDING) {
         pass_step(connection, step, now.frame);
-    } else if (smb->opcode == TREE_CONNECT || smb->opcode == CREATE) {
+    } else if (step == NUM_STEPS && (smb->opcode == TREE_CONNECT || smb->opcode == CREATE)) {
         connection->peers->has_other_uses = true;
     }
 }
@@ -583,8 +592,8 @@ static void see_setup(verdict_connection *connection, packet_info *pinfo, const 
     note_message(connection, pinfo, !tapped->is_response);
     verdict_peers *peers = connection->peers;
     if (is_unbound) {
-        if (peers->lacks[LACKS_BEGIN].count == 0 && connection->syn.frame == 0) {
-            evidence_add(memory, &peers->lacks[LACKS_BEGIN], now);
+        if (connection->syn.frame == 0) {
+            note_unread(peers, "begins in the middle of a connection of $C to $S", now);
         }
         return;
     }
@@ -601,22 +610,16 @@ static void see_setup(verdict_connection *connection, packet_info *pinfo, const 
     }
 }
 
-/* Returns the packet's first field of this name; NULL: none. */
-static field_info *find_field(const epan_dissect_t *edt, const char *name)
-{
-    const GPtrArray *fields = proto_get_finfo_ptr_array(edt->tree, proto_registrar_get_id_byname(name));
-
-    return fields && fields->len > 0 ? g_ptr_array_index(fields, 0) : NULL;
-}
-
-/* Returns the number in the packet's first field of this name; 0: none. */
+/* Returns the number in the packet's first field of this name; 1: it has none; 0: there is no such field. */
 static uint32_t find_number(const epan_dissect_t *edt, const char *name)
 {
-    field_info *field = find_field(edt, name);
+    const GPtrArray *fields = proto_get_finfo_ptr_array(edt->tree, proto_registrar_get_id_byname(name));
+    field_info *field = fields && fields->len > 0 ? g_ptr_array_index(fields, 0) : NULL;
+    enum ftenum type = field ? field->hfinfo->type : FT_NONE;
 
-    return field == NULL                     ? 0
-           : field->hfinfo->type == FT_INT32 ? (uint32_t)fvalue_get_sinteger(WS_FIELD_VALUE(field))
-                                             : fvalue_get_uinteger(WS_FIELD_VALUE(field));
+    return type == FT_INT32                        ? (uint32_t)fvalue_get_sinteger(WS_FIELD_VALUE(field))
+           : type == FT_UINT8 || type == FT_UINT16 ? fvalue_get_uinteger(WS_FIELD_VALUE(field))
+                                                   : field != NULL;
 }
 
 /* Notes what only fields say: a Kerberos error, named, of a key distribution center, or in place
@@ -633,19 +636,19 @@ static void see_fields(verdict_connection *connection, packet_info *pinfo, const
     bool is_guest = find_number(edt, "smb2.session_flags") & IS_GUEST;
     bool is_signing = find_number(edt, "smb2.sec_mode") & SIGNING_REQUIRED;
 
-    if (error > OUTCOME_KERBEROS && (!is_center || find_outcome_row(error))) {
+    if (error > OUTCOME_KERBEROS && (!is_center || find_outcome_row(error)->number > 0)) {
         peers->asker->is_refused |= is_center;
         fail_step(connection, STEP_LOGON, error, now);
     }
     if (is_from_client(connection, pinfo)) {
-        if (find_field(edt, "kerberos.SNameString")) {
+        if (find_number(edt, "kerberos.SNameString")) {
             learn_account(connection, pinfo, "Kerberos");
         }
     } else if (is_guest || is_signing) {
         connection->doubt = is_guest ? OUTCOME_GUEST : OUTCOME_SIGNING;
         connection->doubted = now;
     }
-    if (steps_encrypted == 0 && find_field(edt, "smb2.header.transform.enc_data")) {
+    if (steps_encrypted == 0 && find_number(edt, "smb2.header.transform.enc_data")) {
         steps_encrypted = now.frame;
     }
 }
@@ -729,17 +732,16 @@ static const setup_failure *find_failure(const verdict_peers *peers)
 void steps_add_failure(verdict_monitor *monitor, const setup_failure *failure)
 {
     setup_step step = failure->step;
-    bool is_status = failure->outcome >> 30 == 3;
-    const char *status = is_status ? wmem_strdup_printf(monitor->pool, "STATUS 0x%08x", failure->outcome) : "refused";
-    const outcome_row other = {.kind = OF_STEP, .party = PARTY_SERVER, .meaning = status};
-    const outcome_row *found = find_outcome_row(failure->outcome), *row = found ? found : &other;
+    const outcome_row *row = find_outcome_row(failure->outcome);
+    const char *meaning = row->number == 0 && failure->outcome >> 30 == 3
+                              ? wmem_strdup_printf(monitor->pool, "STATUS 0x%08x", failure->outcome)
+                              : row->meaning;
     bool is_of_step = row->kind == OF_STEP || (row->kind == VERDICT_PIPE_DENIED && step != STEP_PIPE);
     const char *fails =
         step == STEP_LOGON && row->party == PARTY_CLIENT ? "$C cannot log on to $S" : step_rows[step].fails;
     const char *account = failure->shown.which ? " as $F" : "";
-    const char *text = *row->meaning == '$'
-                           ? wmem_strconcat(monitor->pool, row->meaning, step_rows[step].does, account, NULL)
-                           : wmem_strconcat(monitor->pool, fails, account, " (", row->meaning, ")", NULL);
+    const char *text = *meaning == '$' ? wmem_strconcat(monitor->pool, meaning, step_rows[step].does, account, NULL)
+                                       : wmem_strconcat(monitor->pool, fails, account, " (", meaning, ")", NULL);
     verdict_evidence shown = failure->shown;
 
     shown.more = row->name;
@@ -774,23 +776,18 @@ void steps_find(verdict_monitor *monitor)
 void steps_find_unread(verdict_monitor *monitor)
 {
     const verdict_peers *peers = monitor->pair;
-    static const char *const texts[] = {
-        [LACKS_ENDS] = "The capture cuts frames of $C and $S short: $T",
-        [LACKS_ORDER] = "The capture has packets of $C and $S in the wrong order (merged files?): $T",
-        [LACKS_BEGIN] = "The capture begins in the middle of a connection of $C to $S: $T"};
-    verdict_evidence shown = {.count = 0};
-    const char *text = "The capture has one direction alone of what $C and $S say: $T";
-
     const verdict_connection *one_way = peers->asker->one_way;
+    bool is_cut = peers->cut.count > 0 && !monitor->first;
+    verdict_evidence shown = is_cut ? peers->cut : !monitor->first ? peers->unread : (verdict_evidence){.count = 0};
+    const char *why = is_cut ? "cuts frames of $C and $S short" : shown.which;
+
     if (steps_is_one_way(one_way) && one_way->peers == peers) {
+        shown.count = 0;
         evidence_add(monitor->pool, &shown, one_way->begin);
-    }
-    for (capture_lack lack = 0; lack <= LACKS_BEGIN && shown.count == 0 && !monitor->first; lack++) {
-        shown = peers->lacks[lack];
-        text = texts[lack];
+        why = "has one direction alone of what $C and $S say";
     }
     shown.is_unread = true;
     if (peers->has_messages) {
-        monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &shown, "%s", text);
+        monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &shown, "The capture %s: $T", why);
     }
 }

@@ -44,16 +44,6 @@ typedef struct {
     verdict_evidence shown;                      /* `which`: account, if that is why */
 } setup_failure;
 
-/* Packets that tell what the capture lacks. The first kind that is there, up to LACKS_BEGIN, says why
- * the peers' packets are not read. */
-typedef enum {
-    LACKS_ENDS,    /* truncated by the snapshot length */
-    LACKS_ORDER,   /* first SYN of a connection, behind its answer */
-    LACKS_BEGIN,   /* first request of DCE/RPC on a connection that began before the capture */
-    LACKS_PACKETS, /* behind a loss, as EVENT_LOST; bounded */
-    NUM_LACKS
-} capture_lack;
-
 typedef enum {
     EVENT_RESENT,      /* a retransmission */
     EVENT_ZERO_WINDOW, /* its sender's buffer is full */
@@ -89,7 +79,9 @@ typedef struct verdict_peers {
     uint32_t sampled;                         /* frame of the latest sample */
     uint32_t sampled_began;                   /* frame in which the latest query, or key, with a sample began */
     wmem_array_t *events[NUM_EVENT_KINDS];    /* connection_event of all connections, bounded */
-    verdict_evidence lacks[NUM_LACKS];
+    verdict_evidence lost;                    /* packets behind a loss, as EVENT_LOST; bounded */
+    verdict_evidence cut;                     /* packets that the snapshot length truncated */
+    verdict_evidence unread;                  /* the first packet that tells why others are not read; `which`: why */
 } verdict_peers;
 
 /* An SMB2 error in the place of a call's response. */

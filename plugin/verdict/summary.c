@@ -86,7 +86,7 @@ static const char *format_sampling(const verdict_monitor *monitor)
     /* the interval is known, no gap is long, no response slow, no packet marked */
     bool none_late = timing->is_even && !timing->is_any_long && !steps_times.was_set &&
                      !(monitor->facts >> FACT_MARKED & 1) && stats[STAT_LATE_ANSWERED] == 0;
-    wmem_strbuf_t *text = wmem_strbuf_new(monitor->pool, "");
+    wmem_allocator_t *pool = monitor->pool;
 
     if (stats[STAT_SAMPLES] <= 0) {
         return has_titles && monitor->num_samples == 0 && !monitor->findings
@@ -96,21 +96,19 @@ static const char *format_sampling(const verdict_monitor *monitor)
                : is_answered ? "no samples: no answer with data was captured"
                              : "no samples: no answer to its calls was captured";
     }
-    wmem_strbuf_append(text, text_counted(monitor->pool, (uint64_t)stats[STAT_SAMPLES], "sample"));
-    wmem_strbuf_append(text, timing->is_even ? format_seconds(monitor, " every ", timing->usual) : "");
-    wmem_strbuf_append(text, none_late ? ", none late" : "");
-    if (stats[STAT_LATE_ASKED] > 0) {
-        wmem_strbuf_append_printf(text, ", %.0f late", stats[STAT_LATE_ASKED]);
-    }
-    if (stats[STAT_LATE_ANSWERED] > 0) {
-        wmem_strbuf_append_printf(text, ", %.0f slow", stats[STAT_LATE_ANSWERED]);
-    }
+    const char *every = timing->is_even ? format_seconds(monitor, " every ", timing->usual) : "";
+    const char *late =
+        stats[STAT_LATE_ASKED] > 0 ? wmem_strdup_printf(pool, ", %.0f late", stats[STAT_LATE_ASKED]) : "";
+    const char *slow =
+        stats[STAT_LATE_ANSWERED] > 0 ? wmem_strdup_printf(pool, ", %.0f slow", stats[STAT_LATE_ANSWERED]) : "";
+    const char *gap = "";
     if (timing->num_gaps > 0 && !none_late) {
         const timing_gap *longest = &monitor->gaps[timing->longest];
-        wmem_strbuf_append_printf(text, "%s, frame %u", format_seconds(monitor, ", longest gap ", longest->seconds),
-                                  monitor_call_shown_at(&monitor->samples[longest->request]).frame);
+        gap = wmem_strdup_printf(pool, "%s, frame %u", format_seconds(monitor, ", longest gap ", longest->seconds),
+                                 monitor_call_shown_at(&monitor->samples[longest->request]).frame);
     }
-    return wmem_strbuf_get_str(text);
+    return wmem_strconcat(pool, text_counted(pool, (uint64_t)stats[STAT_SAMPLES], "sample"), every,
+                          none_late ? ", none late" : "", late, slow, gap, NULL);
 }
 
 const char *format_monitor_line(const verdict_monitor *monitor)
@@ -194,13 +192,9 @@ static void write_summary_text(GString *text, const verdict *v)
     GPtrArray *notes = format_notes(v);
     GString *behind = g_string_new(NULL);
     health all = find_health_of_all(v);
+    unsigned first = all == NOT_KNOWN && lacks_names(v); /* note that stands above all */
     double samples = 0;
 
-    if (all == NOT_KNOWN && lacks_names(v)) {
-        char *first = g_ptr_array_steal_index(notes, 0);
-        g_string_append_printf(text, "%s\n", first);
-        g_free(first);
-    }
     for (unsigned i = 0; i < v->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
         for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
@@ -212,13 +206,15 @@ static void write_summary_text(GString *text, const verdict *v)
         samples += monitor->numbers[STAT_SAMPLES];
     }
     g_string_append(text, behind->str);
-    for (unsigned i = 0; i < notes->len; i++) {
+    for (unsigned i = first; i < notes->len; i++) {
         g_string_append_printf(text, "%s\n", (const char *)g_ptr_array_index(notes, i));
     }
-    if (all == HEALTHY) {
-        g_string_prepend(text, wmem_strdup_printf(v->pool, "No problems found: %s, %s\n",
-                                                  text_counted(v->pool, v->monitors->len, "monitor"),
-                                                  text_counted(v->pool, (uint64_t)samples, "sample")));
+    const char *headline =
+        wmem_strdup_printf(v->pool, "No problems found: %s, %s", text_counted(v->pool, v->monitors->len, "monitor"),
+                           text_counted(v->pool, (uint64_t)samples, "sample"));
+    headline = first ? g_ptr_array_index(notes, 0) : headline;
+    if (first || all == HEALTHY) {
+        g_string_prepend(text, wmem_strconcat(v->pool, headline, "\n", NULL));
     }
     g_string_free(behind, TRUE);
     g_ptr_array_free(notes, TRUE);
