@@ -156,9 +156,6 @@ const char *verdict_filter(wmem_allocator_t *pool, const verdict_finding *findin
     wmem_strbuf_t *text = wmem_strbuf_new(pool, "frame.number in {");
     unsigned ranges = 0;
 
-    if (finding->count == 1) {
-        return wmem_strdup_printf(pool, "frame.number == %u", frames[0]);
-    }
     for (unsigned i = 0, last; i < finding->count && ranges <= MOST_LISTED; i = last + 1, ranges++) {
         for (last = i; last + 1 < finding->count && frames[last + 1] == frames[last] + 1; last++) {
         }

@@ -301,7 +301,7 @@ static void find_peers_failures(verdict *v)
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i - 1);
         wmem_map_insert(firsts, monitor->pair, monitor);
     }
-    for (verdict_peers *pair = steps_first_peers; pair; pair = pair->next) {
+    for (verdict_peers *pair = steps_newest_peers; pair; pair = pair->next) {
         verdict_monitor *first = wmem_map_lookup(firsts, pair);
         const setup_failure *failure = &pair->failure;
         const char *account = failure->shown.count > 0 && failure->step == STEP_LOGON ? failure->shown.which : NULL;

@@ -131,8 +131,7 @@ static const outcome_row *find_outcome_row(uint32_t number)
 /* --- Peers and connections --------------------------------------------------------------------------------------- */
 
 static wmem_allocator_t *memory; /* NULL: nobody watches */
-verdict_peers *steps_first_peers;
-static verdict_peers **end_of_peers;
+verdict_peers *steps_newest_peers;
 static wmem_map_t *by_addresses; /* "client server" -> verdict_peers; "client" -> its first ones */
 wmem_map_t *steps_pipe_failures;
 static wmem_map_t *by_number; /* Wireshark's number of a conversation -> verdict_connection; each capture counts anew */
@@ -160,8 +159,8 @@ static verdict_peers *find_or_create_peers(packet_info *pinfo, bool from_client)
         for (unsigned i = 0; i < NUM_EVENT_KINDS; i++) {
             peers->events[i] = wmem_array_new(memory, sizeof(connection_event));
         }
-        *end_of_peers = peers;
-        end_of_peers = &peers->next;
+        peers->next = steps_newest_peers;
+        steps_newest_peers = peers;
         wmem_map_insert(by_addresses, wmem_strdup(memory, key), peers);
     }
     return peers;
@@ -659,8 +658,7 @@ static void steps_reset(void *data _U_)
 {
     wmem_free_all(memory);
     by_number = wmem_map_new_autoreset(memory, wmem_file_scope(), g_direct_hash, g_direct_equal);
-    steps_first_peers = NULL;
-    end_of_peers = &steps_first_peers;
+    steps_newest_peers = NULL;
     by_addresses = wmem_map_new(memory, wmem_str_hash, g_str_equal);
     steps_pipe_failures = wmem_map_new(memory, g_direct_hash, g_direct_equal);
     steps_times = (capture_times){0, 0, false};

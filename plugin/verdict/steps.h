@@ -63,7 +63,7 @@ typedef struct {
 
 /* A client and a server, by their addresses. Connections fill it; monitors.c fills what is sampled. */
 typedef struct verdict_peers {
-    struct verdict_peers *next;  /* in the order of the capture */
+    struct verdict_peers *next;  /* those before in the capture */
     struct verdict_peers *asker; /* first peers with this client, which have what is of all its servers (asker's) */
     const char *client, *server;
     const char *called;    /* name that the client gives the server, else its address; monitors.c sets it */
@@ -120,7 +120,7 @@ typedef struct verdict_connection {
     connection_way by[2];    /* by BY_SERVER, by BY_CLIENT */
 } verdict_connection;
 
-extern verdict_peers *steps_first_peers;
+extern verdict_peers *steps_newest_peers;
 extern wmem_map_t *steps_pipe_failures; /* frame of a request -> pipe_failure; NULL before steps_watch() */
 extern uint32_t steps_encrypted;        /* first frame of SMB3 that no key opens; 0: there is none */
 extern capture_times steps_times;       /* until now; zeros before the first packet, or before steps_watch() */
