@@ -80,7 +80,7 @@ static bool is_unanswered(const monitor_call *call, double until)
     const verdict_peers *pair = call->query->pair;
     const verdict_evidence *cut = pair ? &pair->cut : NULL;
     bool is_cut = cut && cut->count > 0 && cut->until.frame > call->asked.frame;
-    bool has_loss = steps_find_event(pair, NULL, EVENT_LOST, call->asked.time, INFINITY, 0);
+    bool has_loss = steps_has_loss(pair, call->asked.time, INFINITY);
     bool has_ended = is_ended_by_server(connection) && connection->end.frame > call->asked.frame &&
                      connection->end.time - call->asked.time < STEPS_LONG_WAIT;
 

@@ -137,6 +137,7 @@ static monitor_call *add_call(verdict *v, verdict_query *query, const packet_inf
         .query = query,
         .operation = g_intern_string(tapped->operation),
         .subject = subject + (tapped->subject ? 31 * wmem_strong_hash(tapped->subject, tapped->subject_size) : 0),
+        .at_request = query->connection->troubles,
         .num_open = query->num_open,
         .asks = tapped->brings_data,
     };
@@ -158,6 +159,7 @@ static void take_response(monitor_call *call, const packet_info *pinfo, const ca
     call->seconds = tapped->seconds;
     call->acked = is_acked ? connection->acked.time : 0;
     call->began = connection->response_began;
+    call->at_response = connection->troubles;
     call->outcome = (uint8_t)find_outcome(tapped);
     call->status = tapped->status;
     call->is_fault = tapped->is_fault;
@@ -368,12 +370,13 @@ const monitor_call *verdict_count(verdict *v, packet_info *pinfo, const call_tap
     /* a fault, or what decryption garbled, does not say whose it is */
     bool is_unnamed = request && (tapped->subject == NULL || tapped->sealed.connection);
     verdict_query *query = is_unnamed ? request->query : find_or_add_query(v, pinfo, tapped);
-    query->connection = steps_note_call(pinfo, tapped->is_response);
+    verdict_connection *connection = steps_note_call(pinfo, tapped->is_response);
+    query->connection = connection;
     query->pair = query->connection->peers;
     learn_server_name(v, query, tapped);
     request = count_call(v, query, request, pinfo, tapped);
     if (tapped->is_response && !request->asks && tapped->seconds >= SLOW_CALL_S) {
-        steps_add_event(query->connection, EVENT_SLOW_CALL, true, verdict_now(pinfo).time, tapped->seconds);
+        connection->troubles.slow += tapped->seconds;
     }
     if (query->is_sealed && tapped->sealed.uses_query) {
         count_sealed(query, pinfo, tapped);

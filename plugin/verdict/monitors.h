@@ -33,6 +33,8 @@ typedef struct {
     double acked;                         /* time of a packet without data that acknowledged the request; 0: none did */
     double began;                         /* time of the response's first segment; 0: not known */
     double seconds;                       /* from the request to the response; negative: not known */
+    connection_troubles at_request;       /* of its connection, until the request; not captured: until the response */
+    connection_troubles at_response;      /* until the response; zeros: not captured */
     double clock;                         /* the server's performance time in the sample; 0: not known */
     double date;                          /* the server's time of day in the sample, since 1970; 0: not known */
     const verdict_connection *connection; /* never NULL */

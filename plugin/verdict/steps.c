@@ -19,9 +19,7 @@
 enum { PORT_KERBEROS = 88, PORT_MAPPER = 135, PORT_SMB = 445, FIRST_DYNAMIC_PORT = 49152 };
 enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
 
-/* Events of a kind that are kept of peers; those that one question looks at. */
-#define MAX_EVENTS 100000
-#define MAX_EVENTS_LOOKED_AT 1000
+#define MAX_LOST 1000 /* packets behind a loss that are kept of peers */
 
 #define RESENT_AFTER 0.1 /* seconds: a packet that was captured twice comes earlier than a retransmission */
 
@@ -156,9 +154,7 @@ static verdict_peers *find_or_create_peers(packet_info *pinfo, bool from_client)
             peers->asker = peers;
             wmem_map_insert(by_addresses, peers->client, peers);
         }
-        for (unsigned i = 0; i < NUM_EVENT_KINDS; i++) {
-            peers->events[i] = wmem_array_new(memory, sizeof(connection_event));
-        }
+        peers->losses = wmem_array_new(memory, sizeof(capture_gap));
         peers->next = steps_newest_peers;
         steps_newest_peers = peers;
         wmem_map_insert(by_addresses, wmem_strdup(memory, key), peers);
@@ -277,9 +273,9 @@ static void fail_step(verdict_connection *connection, setup_step step, uint32_t 
     note_failure(&connection->peers->failure, connection, step, outcome, account, at);
 }
 
-const verdict_connection *steps_note_call(packet_info *pinfo, bool is_response)
+verdict_connection *steps_note_call(packet_info *pinfo, bool is_response)
 {
-    static const verdict_connection none;
+    static verdict_connection none;
     verdict_connection *connection = find_connection(pinfo);
 
     if (connection == NULL) {
@@ -295,32 +291,17 @@ const verdict_connection *steps_note_call(packet_info *pinfo, bool is_response)
 
 /* --- TCP --------------------------------------------------------------------------------------------------------- */
 
-void steps_add_event(const verdict_connection *connection, event_kind kind, bool by_client, double at, double seconds)
+bool steps_has_loss(const verdict_peers *peers, double begin, double end)
 {
-    wmem_array_t *events = connection->peers ? connection->peers->events[kind] : NULL;
-    const connection_event event = {connection, by_client, at, seconds};
+    unsigned count = peers ? wmem_array_get_count(peers->losses) : 0;
 
-    if (events && wmem_array_get_count(events) < MAX_EVENTS) {
-        wmem_array_append_one(events, event);
-    }
-}
-
-const connection_event *steps_find_event(const verdict_peers *peers, const verdict_connection *connection,
-                                         event_kind kind, double begin, double end, double least)
-{
-    unsigned first = 0, count = peers ? wmem_array_get_count(peers->events[kind]) : 0;
-    const connection_event *events = count > 0 ? wmem_array_get_raw(peers->events[kind]) : NULL;
-
-    for (unsigned step = 1U << 30; step > 0; step /= 2) {
-        first += first + step <= count && events[first + step - 1].at < begin ? step : 0;
-    }
-    for (unsigned i = first; i < MIN(count, first + MAX_EVENTS_LOOKED_AT); i++) {
-        bool is_its = connection == NULL || events[i].connection == connection;
-        if (is_its && events[i].at - events[i].seconds <= end && events[i].seconds >= least) {
-            return &events[i];
+    for (unsigned i = 0; i < count; i++) {
+        const capture_gap *loss = wmem_array_index(peers->losses, i);
+        if (loss->until >= begin && loss->since <= end) {
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
 /* Notes a FIN or RST: the client left because of a doubt that nothing else explains, or the server
@@ -350,7 +331,7 @@ static void see_end(verdict_connection *connection, bool by_client, bool is_lack
     connection->doubt = 0;
 }
 
-/* Takes events, losses and acknowledgments from Wireshark's analysis of a packet. Returns whether it acknowledges what was not captured. */
+/* Takes troubles, losses and acknowledgments from Wireshark's analysis of a packet. Returns whether it acknowledges what was not captured. */
 static bool see_analysis(verdict_connection *connection, packet_info *pinfo, const tcp_info_t *tcp, bool by_client,
                          verdict_moment now)
 {
@@ -365,19 +346,20 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
     }
     double rto = nstime_to_sec(&found->rto_ts);
     if ((found->flags & WS_TCP_RESENT) && rto >= RESENT_AFTER) {
-        steps_add_event(connection, EVENT_RESENT, by_client, now.time, rto);
+        connection->troubles.resent += rto;
         connection->by[by_client].resent++;
     }
-    if (found->flags & WS_TCP_ZERO_WINDOW) {
-        steps_add_event(connection, EVENT_ZERO_WINDOW, by_client, now.time, 0);
-    }
+    connection->troubles.full[by_client] += (found->flags & WS_TCP_ZERO_WINDOW) > 0;
     if (!by_client && found->frame_acked > 0 && tcp->th_seglen == 0) {
         connection->acked = (verdict_moment){found->frame_acked, now.time};
     }
     if (found->flags & (WS_TCP_LOST_PACKET | WS_TCP_ACK_LOST_PACKET)) {
-        steps_add_event(connection, EVENT_LOST, by_client, now.time, now.time - connection->newest);
-        if (lost->count < MAX_EVENTS_LOOKED_AT) {
+        const capture_gap gap = {connection->newest, now.time};
+        if (lost->count < MAX_LOST) {
             evidence_add(memory, lost, now);
+            wmem_array_append_one(connection->peers->losses, gap);
+        } else {
+            ((capture_gap *)wmem_array_index(connection->peers->losses, MAX_LOST - 1))->until = now.time;
         }
         connection->peers->waits.shown.count = connection->doubt = 0; /* what is lost may be the answer, or a request */
     }

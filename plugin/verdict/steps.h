@@ -44,22 +44,19 @@ typedef struct {
     verdict_evidence shown;                      /* `which`: account, if that is why */
 } setup_failure;
 
-typedef enum {
-    EVENT_RESENT,      /* a retransmission */
-    EVENT_ZERO_WINDOW, /* its sender's buffer is full */
-    EVENT_LOST,        /* the capture lacks packets of the connection before this one */
-    EVENT_SLOW_CALL,   /* the response of a call that asks for no data */
-    NUM_EVENT_KINDS
-} event_kind;
+enum { BY_SERVER, BY_CLIENT };
 
-/* An event of TCP, by Wireshark's analysis of a packet. Times are seconds since 1970. */
+/* What went wrong on a connection from its begin to some moment: nothing of it ever falls. */
 typedef struct {
-    const struct verdict_connection *connection;
-    bool is_by_client;
-    double at; /* time of the packet, the event's end */
-    double
-        seconds; /* since its begin: EVENT_RESENT: the segment was sent first; EVENT_LOST: the packet before; EVENT_SLOW_CALL: the request; else 0 */
-} connection_event;
+    double resent;    /* seconds of all retransmissions, each since its segment was sent first */
+    double slow;      /* seconds of all slow calls that asked for no data */
+    uint32_t full[2]; /* number of zero windows, by BY_SERVER, by BY_CLIENT */
+} connection_troubles;
+
+/* Time in which the capture lacks packets of a connection, seconds since 1970. */
+typedef struct {
+    double since, until;
+} capture_gap;
 
 /* A client and a server, by their addresses. Connections fill it; monitors.c fills what is sampled. */
 typedef struct verdict_peers {
@@ -78,8 +75,8 @@ typedef struct verdict_peers {
     const struct verdict_connection *one_way; /* asker's: latest that was one-way; ask steps_is_one_way() */
     uint32_t sampled;                         /* frame of the latest sample */
     uint32_t sampled_began;                   /* frame in which the latest query, or key, with a sample began */
-    wmem_array_t *events[NUM_EVENT_KINDS];    /* connection_event of all connections, bounded */
-    verdict_evidence lost;                    /* packets behind a loss, as EVENT_LOST; bounded */
+    wmem_array_t *losses;                     /* capture_gap, bounded: the last one has all behind it */
+    verdict_evidence lost;                    /* packets behind these, bounded */
     verdict_evidence cut;                     /* packets that the snapshot length truncated */
     verdict_evidence unread;                  /* the first packet that tells why others are not read; `which`: why */
 } verdict_peers;
@@ -89,8 +86,6 @@ typedef struct {
     verdict_moment at;
     uint32_t status; /* NTSTATUS */
 } pipe_failure;
-
-enum { BY_SERVER, BY_CLIENT };
 
 /* Packets of one peer. */
 typedef struct {
@@ -118,6 +113,7 @@ typedef struct verdict_connection {
     const char *logon;       /* account of the latest logon, NULL: not known */
     const char *account;     /* of its calls, with the client's name: of the latest pipe, else all of its sessions */
     connection_way by[2];    /* by BY_SERVER, by BY_CLIENT */
+    connection_troubles troubles; /* until now */
 } verdict_connection;
 
 extern verdict_peers *steps_newest_peers;
@@ -128,18 +124,13 @@ extern capture_times steps_times;       /* until now; zeros before the first pac
 /* Notes a call on performance counters: a request passes STEP_BIND, a response STEP_CALL.
  * Returns its connection; of a call that does not go by TCP one of zeros. Changes: failures up to
  * there are forgotten; the client, where it was not known. */
-const verdict_connection *steps_note_call(packet_info *pinfo, bool is_response);
-
-/* Adds an event that ends at `at` (seconds since 1970), the newest of the peers, unless it is not of TCP. `seconds`: from its begin on. */
-void steps_add_event(const verdict_connection *connection, event_kind kind, bool by_client, double at, double seconds);
+verdict_connection *steps_note_call(packet_info *pinfo, bool is_response);
 
 /* Returns the account that logged on to the packet's pipe or port, else to the session around it; "" if no logon was captured. */
 const char *steps_find_account(packet_info *pinfo);
 
-/* Returns the first event of a kind that lasts into the time from `begin` to `end` (seconds since 1970), and ends behind `begin`; NULL: none.
- * `peers`: may be NULL. `connection`: NULL: any of the peers. `least`: seconds that it took. */
-const connection_event *steps_find_event(const verdict_peers *peers, const verdict_connection *connection,
-                                         event_kind kind, double begin, double end, double least);
+/* Returns true if the capture lacks packets of the peers between two times (seconds since 1970). `peers`: may be NULL. */
+bool steps_has_loss(const verdict_peers *peers, double begin, double end);
 
 /* Returns true if packets of one peer alone were captured, SYNs aside, and acknowledge more and
  * more of the other. NULL: false. */

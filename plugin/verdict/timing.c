@@ -41,6 +41,14 @@ static bool is_within(const verdict_moment *moment, double begin, double end)
     return moment->frame > 0 && moment->time >= begin && moment->time <= end;
 }
 
+/* Returns the troubles of a sample's connection until the request of the sample before; zeros if that went by another connection. */
+static const connection_troubles *find_troubles_before(const monitor_call *before, const monitor_call *sample)
+{
+    static const connection_troubles none;
+
+    return before->connection == sample->connection ? &before->at_request : &none;
+}
+
 /* Returns the first cause that holds. `before`: the sample before a late one; NULL: the sample's response is slow. `delay`: seconds too many, of
  * which a retransmission or another call explains the lateness if it took at least half. */
 static late_cause find_cause(const monitor_call *before, const monitor_call *sample, double delay)
@@ -51,15 +59,13 @@ static late_cause find_cause(const monitor_call *before, const monitor_call *sam
     double soon = begin + delay / 2;
     bool is_connecting =
         before && is_within(&connection->syn, begin, end) && connection->first_call - connection->syn.time >= delay / 2;
-    const verdict_connection *one = before && before->connection != connection ? NULL : connection;
-    const verdict_peers *peers = connection->peers;
-    const connection_event *full = steps_find_event(peers, one, EVENT_ZERO_WINDOW, begin, end, 0),
-                           *resent = steps_find_event(peers, one, EVENT_RESENT, begin, end, delay / 2),
-                           *slow = steps_find_event(peers, one, EVENT_SLOW_CALL, begin, end, delay / 2);
+    const connection_troubles *from = before ? find_troubles_before(before, sample) : &sample->at_request,
+                              *to = before ? &sample->at_request : &sample->at_response;
     const late_cause causes[] = {
-        {full != NULL, full && full->is_by_client ? PARTY_CLIENT : PARTY_SERVER, ""},
-        {resent != NULL, PARTY_NETWORK, ", packets were resent"},
-        {slow != NULL, PARTY_UNKNOWN, ", another call was slow"},
+        {to->full[BY_CLIENT] > from->full[BY_CLIENT], PARTY_CLIENT, ""},
+        {to->full[BY_SERVER] > from->full[BY_SERVER], PARTY_SERVER, ""},
+        {to->resent - from->resent >= delay / 2, PARTY_NETWORK, ", packets were resent"},
+        {to->slow - from->slow >= delay / 2, PARTY_UNKNOWN, ", another call was slow"},
         {is_connecting, PARTY_UNKNOWN, ", the client tried to connect"},
         {before != NULL, PARTY_CLIENT, ""},
         {sample->began > 0 && sample->began <= soon, PARTY_NETWORK, ", their first packets came soon"},
@@ -138,12 +144,11 @@ static bool find_late(verdict_monitor *monitor)
         const timing_gap *gap = &monitor->gaps[i];
         const monitor_call *before = &monitor->samples[gap->before], *sample = &monitor->samples[gap->request];
         bool is_closed = before->query->closed_frame > 0 || before->connection->is_ended_by_client; /* by the client */
-        double end = monitor_call_shown_at(sample).time;
         bool is_long = timing_is_long(gap->seconds, usual, TIMING_LATE);
-        bool is_unseen = is_long && steps_find_event(monitor->pair, NULL, EVENT_LOST, before->asked.time, end, 0);
+        bool is_unseen =
+            is_long && steps_has_loss(monitor->pair, before->asked.time, monitor_call_shown_at(sample).time);
         /* what is resent was lost on its way */
-        lacks_some |=
-            is_unseen && !steps_find_event(monitor->pair, sample->connection, EVENT_RESENT, before->asked.time, end, 0);
+        lacks_some |= is_unseen && sample->at_response.resent <= find_troubles_before(before, sample)->resent;
         if (!gap->is_late || is_unseen || is_consequence(before, sample)) {
             continue;
         }
