@@ -15,30 +15,22 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
 #define VERDICT_KINDS(X) \
     X(UNREACHABLE, "unreachable", "Server not reachable", \
       "let the port through the firewalls between client and server (445: file and printer sharing)") \
-    X(REFUSED_CONNECTION, "refused_connection", "Connection refused", \
-      "start the service, or open the port: nothing listens there, or a firewall rejects it") \
+    X(REFUSED_CONNECTION, "refused_connection", "Connection refused", "start the service, or open the port") \
     X(LOGON_FAILED, "logon_failed", "Logon refused", \
       "check account, password, clocks, the name of the server, and what both require of SMB (version, signing)") \
     X(SHARE_DENIED, "share_denied", "Share IPC$ denied", "give the account the right to log on from the network") \
     X(PIPE_MISSING, "pipe_missing", "Service for counters not running", "start Remote Registry on the server") \
-    X(PIPE_STARTING, "pipe_starting", "Service for counters still starting", \
-      "let the client try again after a second: a first try may start the service") \
-    X(PIPE_DENIED, "pipe_denied", "Access to the counters denied", \
-      "put the account into the server's group Performance Monitor Users") \
-    X(BIND_REFUSED, "bind_refused", "Kind of call refused", \
-      "compare how client and server protect calls, and whether the server has the interface") \
-    X(NOT_SEALED, "not_sealed", "Calls not encrypted", \
-      "set the client to packet privacy (RPC_C_AUTHN_LEVEL_PKT_PRIVACY)") \
+    X(PIPE_STARTING, "pipe_starting", "Service for counters still starting", "let the client try again in a second") \
+    X(PIPE_DENIED, "pipe_denied", "Access to the counters denied", "add the account to Performance Monitor Users") \
+    X(BIND_REFUSED, "bind_refused", "Kind of call refused", "check the interface, and how both protect calls") \
+    X(NOT_SEALED, "not_sealed", "Calls not encrypted", "set the client to RPC_C_AUTHN_LEVEL_PKT_PRIVACY") \
     X(SESSION_EXPIRED, "session_expired", "Session expired", "let the client log on again: restart its collector") \
-    X(PIPE_BROKEN, "pipe_broken", "Service for counters ended while in use", \
-      "find out why Remote Registry ended; the client has to open the pipe again") \
+    X(PIPE_BROKEN, "pipe_broken", "Service for counters ended while in use", "find out why Remote Registry ended") \
     X(CALL_FAILED, "call_failed", "Calls failed", "the account may lack rights, or what it asks for is not there") \
     X(NO_DATA, "no_data", "Responses without data", \
       "the call fails, or the client has to offer as large a buffer as the response says, and a little more") \
-    X(OTHER_CLOCK, "other_clock", "Restarted, or another machine", \
-      "ask one machine by its own name; rates continue with the second sample after a restart") \
-    X(BROKEN, "broken", "Connection closed while in use", \
-      "the server, or a firewall in between, closed it; the client has to connect again") \
+    X(OTHER_CLOCK, "other_clock", "Restarted, or another machine", "ask one machine by its own name") \
+    X(BROKEN, "broken", "Connection closed while in use", "the client has to connect again") \
     X(UNANSWERED, "unanswered", "No response", "the service hangs, or the network loses packets") \
     X(SLOW, "slow", "Slow responses", \
       "look at processor, disks and network at these times; captures at both ends tell the machine from the network") \
@@ -108,8 +100,8 @@ void evidence_add(wmem_allocator_t *pool, verdict_evidence *evidence, verdict_mo
 /* Returns the display filter that finds exactly the finding's frames; "" if it would list more than 200 ranges. */
 const char *verdict_filter(wmem_allocator_t *pool, const verdict_finding *finding);
 
-/* Returns "2026-11-25T09:46:50.003Z", UTC. `when`: seconds since 1970. */
-const char *verdict_time(wmem_allocator_t *pool, double when);
+/* Returns {"time": "2026-11-25T09:46:50.003Z", "frame": 88}, UTC. */
+const char *verdict_moment_json(wmem_allocator_t *pool, verdict_moment at);
 
 /* Compares for sorting: the worse kind first, then the earlier one. Kinds up to VERDICT_LAST_STOP count as equally bad. */
 int verdict_finding_compare(const verdict_finding *x, const verdict_finding *y);

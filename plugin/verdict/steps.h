@@ -46,7 +46,7 @@ typedef struct {
 
 enum { BY_SERVER, BY_CLIENT };
 
-/* What went wrong on a connection from its begin to some moment: nothing of it ever falls. */
+/* Troubles of a connection from its begin to some moment: no number ever falls. */
 typedef struct {
     double resent;    /* seconds of all retransmissions, each since its segment was sent first */
     double slow;      /* seconds of all slow calls that asked for no data */

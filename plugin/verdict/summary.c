@@ -257,12 +257,6 @@ static void put_word(json_dumper *json, const char *name, const char *word)
     json_dumper_value_anyf(json, "%s", word);
 }
 
-/* Returns a moment as JSON, with the time in UTC. */
-static const char *format_moment(wmem_allocator_t *pool, verdict_moment at)
-{
-    return wmem_strdup_printf(pool, "{\"time\": \"%s\", \"frame\": %u}", verdict_time(pool, at.time), at.frame);
-}
-
 /* Writes a finding as an element of the array that was begun. `until` is null if it lasts. */
 static void put_finding(json_dumper *json, const verdict_monitor *monitor, const verdict_finding *finding)
 {
@@ -270,8 +264,8 @@ static void put_finding(json_dumper *json, const verdict_monitor *monitor, const
     verdict_put_text(json, "party", parties[finding->party]);
     verdict_put_text(json, "kind", verdict_rows[finding->kind].name);
     put_word(json, "note", finding->kind >= VERDICT_FIRST_NOTE ? "true" : "false");
-    put_word(json, "since", format_moment(monitor->pool, finding->since));
-    put_word(json, "until", finding->lasts ? "null" : format_moment(monitor->pool, finding->until));
+    put_word(json, "since", verdict_moment_json(monitor->pool, finding->since));
+    put_word(json, "until", finding->lasts ? "null" : verdict_moment_json(monitor->pool, finding->until));
     verdict_put_number(json, "count", finding->count);
     verdict_put_text(json, "filter", verdict_filter(monitor->pool, finding));
     verdict_put_text(json, "text",
