@@ -31,7 +31,7 @@ enum {
     OUTCOME_RESET = 2,        /* SYN answered with RST */
     OUTCOME_UNANSWERED = 3,   /* a request without an answer */
     OUTCOME_ENDED = 4,        /* FIN or RST in the place of an answer */
-    OUTCOME_SIGNING = 5,      /* the server requires signing, and the client left */
+    OUTCOME_SIGNING = 5,      /* one side requires signing, and the client left */
     OUTCOME_GUEST = 6,        /* the server took the client for a guest, and the client left */
     OUTCOME_REFUSED = 7,      /* bind_nak, a context that is not accepted, or a fault of the endpoint mapper */
     OUTCOME_NO_INTERFACE = 8, /* neither server nor endpoint mapper has the interface */
@@ -108,7 +108,7 @@ static const outcome_row outcomes[] = {
     {OUTCOME_RESET, NULL, OF_STEP, PARTY_SERVER, "nobody listens, or a firewall"},
     {OUTCOME_UNANSWERED, NULL, VERDICT_UNANSWERED, PARTY_SERVER, "$S does not answer $C, which "},
     {OUTCOME_ENDED, NULL, VERDICT_BROKEN, PARTY_SERVER, "$S (or a firewall) ends the connection as $C "},
-    {OUTCOME_SIGNING, NULL, OF_STEP, PARTY_CLIENT, "the server requires SMB signing?"},
+    {OUTCOME_SIGNING, NULL, OF_STEP, PARTY_CLIENT, "one side requires SMB signing?"},
     {OUTCOME_GUEST, NULL, OF_STEP, PARTY_CLIENT, "guest access only"},
     {OUTCOME_REFUSED, NULL, OF_STEP, PARTY_SERVER, "refused"},
     {OUTCOME_NO_INTERFACE, NULL, OF_STEP, PARTY_SERVER, "it is not there"},
@@ -447,7 +447,14 @@ static void see_tcp(verdict_connection *connection, packet_info *pinfo, const ep
 
 /* [MS-SMB2] 2.2.1.2 and 2.2.10; [MS-ERREF] 2.3.1 */
 enum { NEGOTIATE, SESSION_SETUP, TREE_CONNECT = 3, CREATE = 5, CLOSE };
-enum { IS_RESPONSE = 1, SIGNING_REQUIRED = 2, IS_GUEST = 1, SHARE_OF_PIPES = 2, STATUS_PENDING = 0x103 };
+enum {
+    IS_RESPONSE = 1,
+    SIGNING_ENABLED = 1,
+    SIGNING_REQUIRED = 2,
+    IS_GUEST = 1,
+    SHARE_OF_PIPES = 2,
+    STATUS_PENDING = 0x103
+};
 #define STATUS_MORE_PROCESSING 0xc0000016
 
 /* Returns true if a message is about the file or share of this name, in any folder or of any
@@ -591,45 +598,49 @@ static void see_setup(verdict_connection *connection, packet_info *pinfo, const 
     }
 }
 
-/* Returns the number in the packet's first field of this name; 1: it has none; 0: there is no such field. */
-static uint32_t find_number(const epan_dissect_t *edt, const char *name)
+/* Returns the number in the packet's first field of this name; 1: the field has none; `none`: there is no such field. */
+static uint32_t find_number(const epan_dissect_t *edt, const char *name, uint32_t none)
 {
     const GPtrArray *fields = proto_get_finfo_ptr_array(edt->tree, proto_registrar_get_id_byname(name));
     field_info *field = fields && fields->len > 0 ? g_ptr_array_index(fields, 0) : NULL;
     enum ftenum type = field ? field->hfinfo->type : FT_NONE;
 
-    return type == FT_INT32                        ? (uint32_t)fvalue_get_sinteger(WS_FIELD_VALUE(field))
+    return field == NULL                           ? none
+           : type == FT_INT32                      ? (uint32_t)fvalue_get_sinteger(WS_FIELD_VALUE(field))
            : type == FT_UINT8 || type == FT_UINT16 ? fvalue_get_uinteger(WS_FIELD_VALUE(field))
-                                                   : field != NULL;
+                                                   : 1;
 }
 
 /* Notes what only fields say: a Kerberos error, named, of a key distribution center, or in place
  * of the packet's NTSTATUS, fails the logon; a Kerberos ticket makes the account "Kerberos"; a
- * response that names the client a guest, or requires signing, is in doubt until the client goes on;
+ * response that names the client a guest, or does not fit its signing, gives a doubt until the client goes on;
  * the first packet of SMB3 that nothing opened. Needs: see_smb2() saw the packet. */
 static void see_fields(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt,
                        const void *frame _U_)
 {
     const verdict_moment now = verdict_now(pinfo);
     verdict_peers *peers = connection->peers;
-    uint32_t error = OUTCOME_KERBEROS + find_number(edt, "kerberos.error_code");
+    uint32_t error = OUTCOME_KERBEROS + find_number(edt, "kerberos.error_code", 0);
     bool is_center = connection->port == PORT_KERBEROS; /* it asks for more before each logon, which is no failure */
-    bool is_guest = find_number(edt, "smb2.session_flags") & IS_GUEST;
-    bool is_signing = find_number(edt, "smb2.sec_mode") & SIGNING_REQUIRED;
+    bool is_guest = find_number(edt, "smb2.session_flags", 0) & IS_GUEST;
+    uint32_t mode = find_number(edt, "smb2.sec_mode", SIGNING_ENABLED);
+    bool is_signing = mode & SIGNING_REQUIRED;
+    bool cannot_sign = connection->wants_signing && mode == 0;
 
     if (error > OUTCOME_KERBEROS && (!is_center || find_outcome_row(error)->number > 0)) {
         peers->asker->is_refused |= is_center;
         fail_step(connection, STEP_LOGON, error, now);
     }
     if (is_from_client(connection, pinfo)) {
-        if (find_number(edt, "kerberos.SNameString")) {
+        connection->wants_signing |= is_signing;
+        if (find_number(edt, "kerberos.SNameString", 0)) {
             learn_account(connection, pinfo, "Kerberos");
         }
-    } else if (is_guest || is_signing) {
+    } else if (is_guest || is_signing || cannot_sign) {
         connection->doubt = is_guest ? OUTCOME_GUEST : OUTCOME_SIGNING;
         connection->doubted = now;
     }
-    if (steps_encrypted == 0 && find_number(edt, "smb2.header.transform.enc_data")) {
+    if (steps_encrypted == 0 && find_number(edt, "smb2.header.transform.enc_data", 0)) {
         steps_encrypted = now.frame;
     }
 }

@@ -101,6 +101,7 @@ typedef struct verdict_connection {
     uint32_t client_port;
     uint32_t port;           /* of the server */
     bool is_ended_by_client; /* the client sent `end` */
+    bool wants_signing;      /* the client requires it */
     verdict_moment syn;      /* first SYN, frame 0: not captured */
     verdict_moment begin;    /* first packet */
     verdict_moment end;      /* first FIN or RST, or the last pipe was closed */
