@@ -305,7 +305,7 @@ static void read_status(pcq_pdu *p)
 static void describe_lpdata(pcq_pdu *p)
 {
     if (p->context.text) {
-        info_add_detail(&p->pdu, "\"%s\"", text_short(p->pdu.pool, p->context.text));
+        info_add_detail(&p->pdu, "\"%s\"", text_cut(p->pdu.pool, p->context.text, TEXT_SHORT));
     } else if (p->context.count > 0 || p->pdu.opnum != OPNUM_QueryCounterSetRegistrationInfo) {
         info_add_detail(&p->pdu, "%s", text_counted(p->pdu.pool, p->context.count, p->operation->counted));
     }
@@ -329,7 +329,8 @@ static const char *format_requested_name(pcq_pdu *p, uint32_t id)
     const metadata_key key = metadata_counter_key(p->call->request.guid, id);
     metadata_result name = metadata_lookup(p->pdu.server, key, METADATA_ENGLISH);
 
-    return text_marked(p->pdu.pool, text_short(p->pdu.pool, metadata_format_name(p->pdu.pool, &key, name.entry)),
+    return text_marked(p->pdu.pool,
+                       text_cut(p->pdu.pool, metadata_format_name(p->pdu.pool, &key, name.entry), TEXT_SHORT),
                        name.is_assumed);
 }
 
@@ -393,7 +394,7 @@ static const char *format_counter_path(pcq_pdu *p, const perf_identifier *identi
     bool assumed;
     const char *path = value_format_identifier_path(p->pdu.pool, p->pdu.server, NULL, identifier, &assumed);
 
-    return text_marked(p->pdu.pool, is_short ? text_short(p->pdu.pool, path) : path, assumed);
+    return text_marked(p->pdu.pool, is_short ? text_cut(p->pdu.pool, path, TEXT_SHORT) : path, assumed);
 }
 
 /* Returns ", 2 more" behind the first of `count`, "" behind the only one. */

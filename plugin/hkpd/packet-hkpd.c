@@ -333,7 +333,7 @@ static void show_question(hkpd_pdu *p)
         return;
     }
     tree_add_generated_string(p->node, hf_value_name, p->pdu.tvb, question->name);
-    proto_item_append_text(p->node, ", %s", text_short(p->pdu.pool, question->name));
+    proto_item_append_text(p->node, ", %s", text_cut(p->pdu.pool, question->name, TEXT_SHORT));
     for (unsigned i = 0;
          i < MAX_INFO_OBJECTS && question->kind == QUESTION_INDEXES && read_title_index(&indexes, &title); i++) {
         const metadata_key key = metadata_title_key(title);
@@ -341,7 +341,8 @@ static void show_question(hkpd_pdu *p)
         info_add_subject(&p->pdu, "%s", metadata_format_name(p->pdu.pool, &key, name));
     }
     if (question->kind != QUESTION_INDEXES) {
-        info_add_subject(&p->pdu, "%s", *question->name ? text_short(p->pdu.pool, question->name) : "default value");
+        info_add_subject(&p->pdu, "%s",
+                         *question->name ? text_cut(p->pdu.pool, question->name, TEXT_SHORT) : "default value");
     }
 }
 

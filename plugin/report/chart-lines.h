@@ -41,8 +41,7 @@ typedef struct {
 typedef struct {
     keyed_list all;   /* chart_line, with results or without: the caller adds them */
     uint64_t values;  /* results that came, omitted ones included */
-    uint64_t omitted; /* results without a line */
-    uint64_t hidden;  /* results of lines that chart_lines_put() had no room for */
+    uint64_t omitted; /* results without a line, or of one that a page had no room for */
     bool is_thinned;  /* a line has fewer points than results and gaps */
 } chart_lines;
 

@@ -53,27 +53,21 @@ static void report_unwritten(const char *path, const char *reason)
 
 /* --- Files ------------------------------------------------------------------------------------------------------- */
 
-/* Returns false for a file that does not begin with UTF-8: a mistyped name must not cost a capture, perhaps the one that is being read. */
-static bool is_text_file(const char *path)
+/* Returns true if a path may be written. Reports a file that does not begin with UTF-8: a mistyped name must not cost a capture, perhaps the one that
+ * is being read. */
+static bool check_path(const char *path)
 {
     char head[512];
     const char *end = head;
-    FILE *stream = g_fopen(path, "rb");
+    FILE *stream = g_file_test(path, G_FILE_TEST_IS_REGULAR) ? g_fopen(path, "rb") : NULL;
     size_t size = stream ? fread(head, 1, sizeof head, stream) : 0;
+    bool is_text = g_utf8_validate(head, (gssize)size, &end) || (size == sizeof head && head + size - end < 4);
 
     g_clear_pointer(&stream, fclose);
-    return g_utf8_validate(head, (gssize)size, &end) || (size == sizeof head && head + size - end < 4);
-}
-
-/* Returns true if a path may be written. Reports a file that is no text. */
-static bool check_path(const char *path)
-{
-    bool is_lost = g_file_test(path, G_FILE_TEST_IS_REGULAR) && !is_text_file(path);
-
-    if (is_lost) {
+    if (!is_text) {
         report_unwritten(path, "what is there is no text; is it a capture?");
     }
-    return !is_lost;
+    return is_text;
 }
 
 /* Reports errno. A program that stops reading a pipe (`| head`) has what it wanted: no error. */

@@ -70,11 +70,6 @@ const char *text_cut(wmem_allocator_t *pool, const char *text, unsigned characte
     return *end ? wmem_strdup_printf(pool, "%.*s\xe2\x80\xa6", (int)(end - text), text) : text;
 }
 
-const char *text_short(wmem_allocator_t *pool, const char *text)
-{
-    return text_cut(pool, text, 80); /* the column has room for several texts */
-}
-
 const char *text_escaped(wmem_allocator_t *pool, const char *text)
 {
     /* bytes of which they are, or begin with */

@@ -12,6 +12,9 @@
  * is shown with each of its values. */
 #define TEXT_NAME_MAX 1024
 
+/* Characters of a text in the Info column, which has room for several. */
+#define TEXT_SHORT 80
+
 /* Any length, for texts that are shown once. */
 #define TEXT_WHOLE UINT32_MAX
 
@@ -33,9 +36,6 @@ const char *text_counted(wmem_allocator_t *pool, uint64_t count, const char *wor
 
 /* Returns the first `characters` of a text and an ellipsis, in `pool`; `text` itself if it has no more. Needs: UTF-8. */
 const char *text_cut(wmem_allocator_t *pool, const char *text, unsigned characters);
-
-/* Returns the same for the Info column: 80 characters. */
-const char *text_short(wmem_allocator_t *pool, const char *text);
 
 /* Returns the text with control characters and marks of direction as escapes, in `pool`; `text` itself if it has none. */
 const char *text_escaped(wmem_allocator_t *pool, const char *text);
