@@ -367,13 +367,14 @@ static char *build_json(report *r)
 
 /* --- The page ---------------------------------------------------------------------------------------------------- */
 
-/* Judges what was counted, and writes the page to the task's file, for -z and for the window; nothing in a build without the chart library.
+/* Judges what was counted, and writes the page to the task's file, for -z and for the window. Reports a build without the chart library.
  * `data`: report. Changes: the verdict, as verdict_judge_for_display() does. */
 static void report_draw(void *data)
 {
     report *r = data;
 
     if (*PAGE == '\0') {
+        output_failed(g_strdup(NO_LIBRARY));
         return;
     }
     /* Browsers run and apply only elements with this word in their tag: a new one for each page, which no packet can know. */
@@ -389,15 +390,6 @@ static void report_draw(void *data)
     g_free(json);
     g_free(nonce);
     g_rand_free(random);
-}
-
-/* Prepares a -z. Returns false, and reports it, if the build has no page. */
-static bool report_begin(void *data _U_)
-{
-    if (*PAGE == '\0') {
-        output_failed(g_strdup(NO_LIBRARY));
-    }
-    return *PAGE != '\0';
 }
 
 /* --- The window -------------------------------------------------------------------------------------------------- */
@@ -424,7 +416,6 @@ static void window_fill(stat_table *t)
 
 output_statistic report_statistic = {.name = "pcq,report",
                                      .task_size = sizeof(report),
-                                     .begin = report_begin,
                                      .reset = report_restart,
                                      .count = report_count,
                                      .draw = report_draw};

@@ -239,14 +239,13 @@ static ws_stat_started start_task(const char *argument, void *user)
     task->statistic = statistic;
     task->path = count > 1 && *parts[1] ? g_strdup(parts[1]) : "-";
     task->omitted.paths = statistic->takes_paths ? watch_take_paths(&filter, &error) : NULL;
-    if (error) {
-        report_failure("%s", error);
-        g_free(error);
-    }
-    bool started = error == NULL && (statistic->begin == NULL || statistic->begin(task));
+    bool started = error == NULL;
     if (started) {
         reset_task(task);
         started = output_listen(CALL_TAP_NAME, task, filter, reset_task, task_count_call, statistic->draw);
+    } else {
+        report_failure("%s", error);
+        g_free(error);
     }
     g_strfreev(parts);
     WS_STAT_STARTED(started);

@@ -42,7 +42,6 @@ typedef struct {
     const char *name;
     size_t task_size;          /* bytes of its task, which begins with an output_task */
     bool takes_paths;          /* paths may stand in the place of a filter */
-    bool (*begin)(void *task); /* once; returns false, and reports it, if the statistic is not possible */
     void (*reset)(void *task); /* forgets all that was counted; also called before the first call */
     void (*count)(void *task, packet_info *pinfo, const call_tap_data *tapped);
     void (*draw)(void *task); /* writes the file */

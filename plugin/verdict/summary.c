@@ -25,7 +25,6 @@ static const char *const parties[] = {"client", "server", "network", "capture", 
 /* The listener of a -z. */
 typedef struct {
     output_task task;
-    bool is_json;
     verdict *verdict;
 } summary;
 
@@ -327,17 +326,6 @@ void verdict_put_titles(json_dumper *json)
 
 /* --- The listener ------------------------------------------------------------------------------------------------- */
 
-/* Begins a `-z`. "json" in the place of FILE is JSON to standard output; a FILE.json gets JSON, too. */
-static bool summary_begin(void *data)
-{
-    summary *s = data;
-    bool is_json = strcmp(s->task.path, "json") == 0;
-
-    s->is_json = is_json || g_str_has_suffix(s->task.path, ".json");
-    s->task.path = is_json ? "-" : s->task.path;
-    return true;
-}
-
 static void summary_reset(void *data)
 {
     verdict_restart(&((summary *)data)->verdict);
@@ -348,20 +336,22 @@ static void summary_count(void *data, packet_info *pinfo, const call_tap_data *t
     verdict_count(((summary *)data)->verdict, pinfo, tapped);
 }
 
+/* Writes text, or JSON to a FILE.json; "json" in the place of FILE is JSON to standard output. */
 static void summary_draw(void *data)
 {
     summary *s = data;
+    bool is_json = strcmp(s->task.path, "json") == 0;
     GString *text = g_string_new(NULL);
     json_dumper json = {.output_string = text, .flags = JSON_DUMPER_FLAGS_PRETTY_PRINT};
 
     verdict_judge_for_display(s->verdict);
-    if (s->is_json) {
+    if (is_json || g_str_has_suffix(s->task.path, ".json")) {
         verdict_put_json(&json, s->verdict);
         json_dumper_finish(&json);
     } else {
         write_summary_text(text, s->verdict);
     }
-    output_whole(s->task.path, text);
+    output_whole(is_json ? "-" : s->task.path, text);
 }
 
 /* --- Tables ------------------------------------------------------------------------------------------------------- */
@@ -428,7 +418,6 @@ static void fill_queries(stat_table *t)
 
 output_statistic summary_statistic = {.name = "pcq,summary",
                                       .task_size = sizeof(summary),
-                                      .begin = summary_begin,
                                       .reset = summary_reset,
                                       .count = summary_count,
                                       .draw = summary_draw};
