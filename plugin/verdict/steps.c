@@ -28,7 +28,7 @@ enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
 /* Outcomes that are no NTSTATUS. Kerberos errors (RFC 4120 7.5.9) are counted from OUTCOME_KERBEROS. */
 enum {
     OUTCOME_SILENT = 1,       /* SYN without an answer */
-    OUTCOME_RESET = 2,        /* SYN answered with RST */
+    OUTCOME_RESET = 2,        /* SYN answered with RST; up to here of connections */
     OUTCOME_UNANSWERED = 3,   /* a request without an answer */
     OUTCOME_ENDED = 4,        /* FIN or RST in the place of an answer */
     OUTCOME_SIGNING = 5,      /* one side requires signing, and the client left */
@@ -38,14 +38,12 @@ enum {
     OUTCOME_KERBEROS = 1000,
 };
 
-/* A step's kind of finding; sentence if it fails; words for what the client does while it waits. */
+/* A step's kind of finding; sentence if it fails; words for what the client does while it waits. Connections have outcomes of their own. */
 static const struct {
     verdict_kind kind;
     const char *fails, *does;
 } step_rows[] = {
-    [STEP_CONNECT] = {VERDICT_REFUSED_CONNECTION, "$S refuses $C connections on port $F", ""},
     [STEP_MAP] = {VERDICT_BIND_REFUSED, "$S tells $C no port of the interface", "asks for the interface's port"},
-    [STEP_CONNECT_SERVICE] = {VERDICT_REFUSED_CONNECTION, "$S refuses $C connections on port $F", ""},
     [STEP_NEGOTIATE] = {VERDICT_LOGON_FAILED, "$S has no version of SMB for $C", "logs on"},
     [STEP_LOGON] = {VERDICT_LOGON_FAILED, "$S refuses the logon of $C", "logs on"},
     [STEP_SHARE] = {VERDICT_SHARE_DENIED, "$S does not give $C the share IPC$", "wants IPC$"},
@@ -105,7 +103,8 @@ static const outcome_row outcomes[] = {
     {OUTCOME_KERBEROS + 41, "KRB_AP_ERR_MODIFIED", OF_STEP, PARTY_CLIENT, "wrong key: alias or SPN?"},
     {OUTCOME_SILENT, NULL, VERDICT_UNREACHABLE, PARTY_NETWORK,
      "$S does not answer $C on port $F (a firewall, or no such machine)"},
-    {OUTCOME_RESET, NULL, OF_STEP, PARTY_SERVER, "nobody listens, or a firewall"},
+    {OUTCOME_RESET, NULL, VERDICT_REFUSED_CONNECTION, PARTY_SERVER,
+     "$S refuses $C connections on port $F (nobody listens, or a firewall)"},
     {OUTCOME_UNANSWERED, NULL, VERDICT_UNANSWERED, PARTY_SERVER, "$S does not answer $C, which "},
     {OUTCOME_ENDED, NULL, VERDICT_BROKEN, PARTY_SERVER, "$S (or a firewall) ends the connection as $C "},
     {OUTCOME_SIGNING, NULL, OF_STEP, PARTY_CLIENT, "one side requires SMB signing?"},
@@ -214,11 +213,6 @@ static void mark_ours(verdict_peers *peers)
 
 /* --- Steps ------------------------------------------------------------------------------------------------------- */
 
-static bool is_connect(setup_step step)
-{
-    return step == STEP_CONNECT || step == STEP_CONNECT_SERVICE;
-}
-
 /* Adds a moment to a failure, unless that is of a later step. Changes: one of another step, outcome,
  * port or account is replaced. */
 static void note_failure(setup_failure *known, const verdict_connection *connection, setup_step step, uint32_t outcome,
@@ -238,14 +232,6 @@ static void note_failure(setup_failure *known, const verdict_connection *connect
     evidence_add(memory, &known->shown, at);
 }
 
-/* Notes a request, or SYN, of a step, which waits for its answer. */
-static void ask_step(const verdict_connection *connection, setup_step step, verdict_moment at)
-{
-    uint32_t outcome = is_connect(step) ? OUTCOME_SILENT : OUTCOME_UNANSWERED;
-
-    note_failure(&connection->peers->waits, connection, step, outcome, NULL, at);
-}
-
 /* Notes a success of a step. Changes: up to this step nothing waits, and a failure is forgotten,
  * unless another account has it, or, at a later step, one that is not known (NULL). */
 static void pass_step(verdict_connection *connection, setup_step step, uint32_t frame)
@@ -263,13 +249,14 @@ static void pass_step(verdict_connection *connection, setup_step step, uint32_t 
     peers->logged_on = step == STEP_LOGON ? frame : peers->logged_on;
 }
 
-/* Notes a failure of a connection's step, of its account if that is why. Changes: the step waits no longer. */
+/* Notes a failure of a connection's step, of its account if that is why. Changes: the step waits no longer; a refused logon's account is none. */
 static void fail_step(verdict_connection *connection, setup_step step, uint32_t outcome, verdict_moment at)
 {
     setup_failure *waits = &connection->peers->waits;
     const char *account = step == STEP_LOGON || outcome == STATUS_ACCESS_DENIED ? connection->logon : NULL;
 
     waits->shown.count = waits->step == step ? 0 : waits->shown.count;
+    connection->account = step == STEP_LOGON ? NULL : connection->account;
     note_failure(&connection->peers->failure, connection, step, outcome, account, at);
 }
 
@@ -312,7 +299,7 @@ static void see_end(verdict_connection *connection, bool by_client, bool is_lack
     const setup_failure *failure = &connection->peers->failure;
     setup_failure *waits = &connection->peers->waits;
     bool is_waiting = waits->shown.count > 0 && waits->connection == connection;
-    bool is_first = connection->end.frame == 0 || is_connect(waits->step); /* a FIN may answer the client's */
+    bool is_first = connection->end.frame == 0 || waits->outcome == OUTCOME_SILENT; /* a FIN may answer the client's */
     bool is_explained =
         connection->peers->asker->is_refused ||
         (failure->shown.count > 0 && failure->step == STEP_LOGON && failure->outcome != connection->doubt);
@@ -320,7 +307,7 @@ static void see_end(verdict_connection *connection, bool by_client, bool is_lack
     if (connection->doubt > 0 && by_client && !is_explained) {
         fail_step(connection, STEP_LOGON, connection->doubt, connection->doubted);
     } else if (is_waiting && !by_client && !is_lacking && is_first) {
-        fail_step(connection, waits->step, is_connect(waits->step) ? OUTCOME_RESET : OUTCOME_ENDED, now);
+        fail_step(connection, waits->step, waits->outcome == OUTCOME_SILENT ? OUTCOME_RESET : OUTCOME_ENDED, now);
     } else if (is_waiting && now.time - waits->shown.since.time < STEPS_LONG_WAIT) {
         waits->shown.count = 0; /* the client did not wait long */
     }
@@ -388,7 +375,8 @@ static void see_syn(verdict_connection *connection, verdict_moment now)
         connection->syn = now;
     }
     if (is_service || connection->port == PORT_SMB || connection->port == PORT_MAPPER) {
-        ask_step(connection, is_service ? STEP_CONNECT_SERVICE : STEP_CONNECT, now);
+        note_failure(&connection->peers->waits, connection, is_service ? STEP_CONNECT_SERVICE : STEP_CONNECT,
+                     OUTCOME_SILENT, NULL, now);
     }
 }
 
@@ -420,7 +408,7 @@ static void see_tcp(verdict_connection *connection, packet_info *pinfo, const ep
     bool by_client = is_from_client(connection, pinfo), has_ack = tcp->th_flags & TCP_ACK;
     bool is_lacking = see_analysis(connection, pinfo, tcp, by_client, now);
     const setup_failure *waits = &connection->peers->waits;
-    bool is_connecting = waits->connection && is_connect(waits->step) && waits->connection->port == connection->port;
+    bool is_connecting = waits->outcome == OUTCOME_SILENT && waits->connection->port == connection->port;
 
     steps_times.first = steps_times.first > 0 ? steps_times.first : now.time;
     steps_times.was_set |= now.time <= steps_times.last - 1;
@@ -501,7 +489,7 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
     connection->response_began = 0; /* later data is another message */
     connection->doubt = is_response ? connection->doubt : 0;
     if (!is_response && step < NUM_STEPS) {
-        ask_step(connection, step, now);
+        note_failure(waits, connection, step, OUTCOME_UNANSWERED, NULL, now);
         connection->end.frame = 0;
         if (step == STEP_PIPE) {
             mark_ours(connection->peers);
@@ -589,7 +577,7 @@ static void see_setup(verdict_connection *connection, packet_info *pinfo, const 
         mark_ours(peers);
     }
     if (!tapped->is_response) {
-        ask_step(connection, step, now);
+        note_failure(&peers->waits, connection, step, OUTCOME_UNANSWERED, NULL, now);
     } else if (tapped->has_failed) {
         bool is_absent = !tapped->is_fault && (is_map || tapped->status == ABSTRACT_SYNTAX);
         fail_step(connection, step, is_absent ? OUTCOME_NO_INTERFACE : OUTCOME_REFUSED, now);
@@ -714,9 +702,9 @@ static const setup_failure *find_failure(const verdict_peers *peers)
     if (!is_further || steps_times.was_set) {
         return failure;
     }
-    bool is_silent = is_connect(waits->step) ? shown->count > 1
-                                             : waits->connection->by[BY_SERVER].packets > 0 &&
-                                                   steps_times.last - shown->since.time >= STEPS_LONG_WAIT;
+    bool is_silent = waits->outcome == OUTCOME_SILENT ? shown->count > 1
+                                                      : waits->connection->by[BY_SERVER].packets > 0 &&
+                                                            steps_times.last - shown->since.time >= STEPS_LONG_WAIT;
     return is_silent ? waits : failure;
 }
 
@@ -736,7 +724,7 @@ void steps_add_failure(verdict_monitor *monitor, const setup_failure *failure)
     verdict_evidence shown = failure->shown;
 
     shown.more = row->name;
-    if (is_connect(step)) {
+    if (failure->outcome <= OUTCOME_RESET) {
         shown.which = wmem_strdup_printf(monitor->pool, "%u", failure->connection->port);
     }
     monitor_add_finding(monitor, is_of_step ? step_rows[step].kind : row->kind, row->party, &shown, "%s: $T", text);
@@ -756,7 +744,8 @@ void steps_find(verdict_monitor *monitor)
         return;
     }
     for (const verdict_finding *cause = monitor->findings; cause; cause = cause->next) {
-        is_consequence |= is_connect(failure->step) && cause->lasts && cause->since.time <= failure->shown.since.time &&
+        is_consequence |= failure->outcome <= OUTCOME_RESET && cause->lasts &&
+                          cause->since.time <= failure->shown.since.time &&
                           (cause->kind == VERDICT_BROKEN || cause->kind == VERDICT_UNANSWERED);
     }
     if (!is_consequence) {

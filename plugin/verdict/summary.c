@@ -81,15 +81,15 @@ static const char *format_sampling(const verdict_monitor *monitor)
 {
     const timing_verdict *timing = &monitor->timing;
     const double *stats = monitor->numbers;
-    bool is_answered = monitor->facts >> FACT_ANSWERED & 1, has_titles = monitor->facts >> FACT_TITLES & 1;
+    bool is_answered = monitor->facts >> FACT_ANSWERED & 1;
+    bool reads_names = (monitor->facts >> FACT_TITLES & 1) && monitor->num_samples == 0 && stats[STAT_PROBES] <= 0;
     /* the interval is known, no gap is long, no response slow, no packet marked */
     bool none_late = timing->is_even && !timing->is_any_long && !steps_times.was_set &&
                      !(monitor->facts >> FACT_MARKED & 1) && stats[STAT_LATE_ANSWERED] == 0;
     wmem_allocator_t *pool = monitor->pool;
 
     if (stats[STAT_SAMPLES] <= 0) {
-        return has_titles && monitor->num_samples == 0 && !monitor->findings
-                   ? "no samples: it reads lists of names, and asks for no value"
+        return reads_names && !monitor->findings ? "no samples: it reads lists of names, and asks for no value"
                : monitor->pair && monitor->pair->sampled > 0
                    ? "other queries get the samples" /* perhaps its own, not decoded */
                : is_answered ? "no samples: no answer with data was captured"
