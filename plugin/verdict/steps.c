@@ -111,7 +111,7 @@ static const outcome_row outcomes[] = {
     {OUTCOME_GUEST, NULL, OF_STEP, PARTY_CLIENT, "guest access only"},
     {OUTCOME_REFUSED, NULL, OF_STEP, PARTY_SERVER, "refused"},
     {OUTCOME_NO_INTERFACE, NULL, OF_STEP, PARTY_SERVER, "it is not there"},
-    {0, NULL, OF_STEP, PARTY_SERVER, "refused"}, /* any other one */
+    {0, NULL, OF_STEP, PARTY_SERVER, ""}, /* any other NTSTATUS or Kerberos error */
 };
 
 /* Returns the last row for an outcome that has none. */
@@ -712,9 +712,10 @@ void steps_add_failure(verdict_monitor *monitor, const setup_failure *failure)
 {
     setup_step step = failure->step;
     const outcome_row *row = find_outcome_row(failure->outcome);
-    const char *meaning = row->number == 0 && failure->outcome >> 30 == 3
-                              ? wmem_strdup_printf(monitor->pool, "STATUS 0x%08x", failure->outcome)
-                              : row->meaning;
+    bool is_status = failure->outcome >> 30 == 3;
+    const char *number = wmem_strdup_printf(monitor->pool, is_status ? "STATUS 0x%08x" : "Kerberos error %u",
+                                            failure->outcome - (is_status ? 0 : OUTCOME_KERBEROS));
+    const char *meaning = row->number > 0 ? row->meaning : number;
     bool is_of_step = row->kind == OF_STEP || (row->kind == VERDICT_PIPE_DENIED && step != STEP_PIPE);
     const char *fails =
         step == STEP_LOGON && row->party == PARTY_CLIENT ? "$C cannot log on to $S" : step_rows[step].fails;
