@@ -178,17 +178,6 @@ typedef struct {
     unsigned calls;
 } timeline_mark;
 
-/* Returns true if the monitor has a finding of this kind. Needs: it is judged. */
-static bool has_finding(const verdict_monitor *monitor, verdict_kind kind)
-{
-    const verdict_finding *finding = monitor->findings;
-
-    while (finding && finding->kind != kind) {
-        finding = finding->next;
-    }
-    return finding != NULL;
-}
-
 /* Returns true if the frame is one that shows the finding. */
 static bool is_shown_by(const verdict_finding *finding, uint32_t frame)
 {
@@ -212,9 +201,13 @@ static timeline_state find_state(const verdict_monitor *monitor, const monitor_c
         return STATE_HIDDEN;
     }
     if (call->outcome == CALL_WAITS) {
-        return has_finding(monitor, VERDICT_UNANSWERED) ? STATE_UNANSWERED
+        const verdict_finding *told = monitor->findings;
+        while (told && told->kind != VERDICT_UNANSWERED && told->kind != VERDICT_LOST) {
+            told = told->next;
+        }
+        return told && told->kind == VERDICT_UNANSWERED ? STATE_UNANSWERED
                : call + 1 == monitor->end               ? STATE_HIDDEN
-               : has_finding(monitor, VERDICT_LOST)     ? STATE_NOT_CAPTURED
+               : told                                   ? STATE_NOT_CAPTURED
                                                         : STATE_UNANSWERED;
     }
     timeline_state state = by_outcome[call->outcome];

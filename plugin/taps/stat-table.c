@@ -134,9 +134,6 @@ static tap_packet_status table_count(void *listener, packet_info *pinfo, epan_di
 {
     stat_table *t = (stat_table *)((const stat_data_t *)listener)->stat_tap_data;
 
-    if (!is_table_there(t)) {
-        return TAP_PACKET_DONT_REDRAW;
-    }
     omissions_count_call(&t->omitted, call);
     t->count(t->data, pinfo, call);
     return TAP_PACKET_REDRAW;
