@@ -70,8 +70,7 @@ static const char *when_text(wmem_allocator_t *pool, const verdict_finding *find
                               finding->since.frame, finding->until.frame);
 }
 
-/* Returns a sentence of monitor_add_finding(). `cut`: 0: whole; else without $N and brackets,
- * and names of at most VERDICT_LINE - `cut` characters. */
+/* Returns a sentence of monitor_add_finding(). `cut`: 0: whole; else without $N and brackets, and names of at most VERDICT_LINE - `cut` characters. */
 static const char *format_sentence(const verdict_monitor *monitor, const char *text, const verdict_finding *finding,
                                    const char *when, unsigned cut)
 {

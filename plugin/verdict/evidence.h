@@ -67,8 +67,7 @@ static inline verdict_moment verdict_now(const packet_info *pinfo)
     return (verdict_moment){pinfo->num, nstime_to_sec(&pinfo->abs_ts)};
 }
 
-/* A finding; without kind, party and text the evidence of one: frames that show something.
- * Begins as zeros. A count of 0 empties it. */
+/* A finding; without kind, party and text the evidence of one: frames that show something. Begins as zeros. A count of 0 empties it. */
 typedef struct verdict_finding {
     struct verdict_finding *next; /* less bad, or later */
     verdict_kind kind;

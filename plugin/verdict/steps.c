@@ -173,8 +173,7 @@ static bool is_from_client(const verdict_connection *connection, const packet_in
     return pinfo->srcport == connection->client_port;
 }
 
-/* Returns the connection of a packet, created with the first one; NULL: none. UDP counts for Kerberos.
- * A SYN tells the server, else the lower port. */
+/* Returns the connection of a packet, created with the first one; NULL: none. UDP counts for Kerberos. A SYN tells the server, else the lower port. */
 static verdict_connection *find_connection(packet_info *pinfo)
 {
     bool is_tcp = pinfo->ptype == PT_TCP && !pinfo->flags.in_error_pkt;
@@ -213,8 +212,7 @@ static void mark_ours(verdict_peers *peers)
 
 /* --- Steps ------------------------------------------------------------------------------------------------------- */
 
-/* Adds a moment to a failure, unless that is of a later step. Changes: one of another step, outcome,
- * port or account is replaced. */
+/* Adds a moment to a failure, unless that is of a later step. Changes: one of another step, outcome, port or account is replaced. */
 static void note_failure(setup_failure *known, const verdict_connection *connection, setup_step step, uint32_t outcome,
                          const char *account, verdict_moment at)
 {
@@ -291,9 +289,8 @@ bool steps_has_loss(const verdict_peers *peers, double begin, double end)
     return false;
 }
 
-/* Notes a FIN or RST: the client left because of a doubt that nothing else explains, or the server
- * ended the connection while a step waits. `is_lacking`: it acknowledges what was not captured,
- * perhaps the client's FIN, so it blames nobody. */
+/* Notes a FIN or RST: the client left because of a doubt that nothing else explains, or the server ended the connection while a step waits. `is_lacking`:
+ * it acknowledges what was not captured, perhaps the client's FIN, so it blames nobody. */
 static void see_end(verdict_connection *connection, bool by_client, bool is_lacking, verdict_moment now)
 {
     const setup_failure *failure = &connection->peers->failure;
@@ -445,8 +442,7 @@ enum {
 };
 #define STATUS_MORE_PROCESSING 0xc0000016
 
-/* Returns true if a message is about the file or share of this name, in any folder or of any
- * server. */
+/* Returns true if a message is about the file or share of this name, in any folder or of any server. */
 static bool is_about(const smb2_info_t *smb, const char *word)
 {
     const smb2_fid_info_t *file = smb->file ? smb->file : smb->saved ? smb->saved->file : NULL;
@@ -472,9 +468,8 @@ static setup_step message_step(const smb2_info_t *smb)
                                                                              : NUM_STEPS;
 }
 
-/* Notes a request of SMB2, whose step waits, or its response, whose step passes or fails. A
- * CLOSE of the pipe winreg ends the connection's use; an error for a call's READ, WRITE or IOCTL
- * is a pipe_failure; other files are other uses. */
+/* Notes a request of SMB2, whose step waits, or its response, whose step passes or fails. A CLOSE of the pipe winreg ends the connection's use; an error
+ * for a call's READ, WRITE or IOCTL is a pipe_failure; other files are other uses. */
 static void see_smb2(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt _U_,
                      const void *message)
 {
@@ -553,8 +548,7 @@ const char *steps_find_account(packet_info *pinfo)
 
 /* --- Binds, and fields ------------------------------------------------------------------------------------------- */
 
-/* Notes binds, calls to the endpoint mapper, and "Unbound": a call without a bind, as where the
- * capture begins behind it. */
+/* Notes binds, calls to the endpoint mapper, and "Unbound": a call without a bind, as where the capture begins behind it. */
 static void see_setup(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt _U_,
                       const void *call)
 {
@@ -599,10 +593,9 @@ static uint32_t find_number(const epan_dissect_t *edt, const char *name, uint32_
                                                    : 1;
 }
 
-/* Notes what only fields say: a Kerberos error, named, of a key distribution center, or in place
- * of the packet's NTSTATUS, fails the logon; a Kerberos ticket makes the account "Kerberos"; a
- * response that names the client a guest, or does not fit its signing, gives a doubt until the client goes on;
- * the first packet of SMB3 that nothing opened. Needs: see_smb2() saw the packet. */
+/* Notes what only fields say: a Kerberos error, named, of a key distribution center, or in place of the packet's NTSTATUS, fails the logon; a Kerberos
+ * ticket makes the account "Kerberos"; a response that names the client a guest, or does not fit its signing, gives a doubt until the client goes on; the
+ * first packet of SMB3 that nothing opened. Needs: see_smb2() saw the packet. */
 static void see_fields(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt,
                        const void *frame _U_)
 {
@@ -691,8 +684,7 @@ void steps_watch(void)
 
 /* --- The judgement ----------------------------------------------------------------------------------------------- */
 
-/* Returns the furthest step that failed or waits long for its answer; without frames: none did.
- * A single SYN may have been answered unseen. */
+/* Returns the furthest step that failed or waits long for its answer; without frames: none did. A single SYN may have been answered unseen. */
 static const setup_failure *find_failure(const verdict_peers *peers)
 {
     const setup_failure *failure = &peers->failure, *waits = &peers->waits;

@@ -122,9 +122,8 @@ extern wmem_map_t *steps_pipe_failures; /* frame of a request -> pipe_failure; N
 extern uint32_t steps_encrypted;        /* first frame of SMB3 that no key opens; 0: there is none */
 extern capture_times steps_times;       /* until now; zeros before the first packet, or before steps_watch() */
 
-/* Notes a call on performance counters: a request passes STEP_BIND, a response STEP_CALL.
- * Returns its connection; of a call that does not go by TCP one of zeros. Changes: failures up to
- * there are forgotten; the client, where it was not known. */
+/* Notes a call on performance counters: a request passes STEP_BIND, a response STEP_CALL. Returns its connection; of a call that does not go by TCP one of
+ * zeros. Changes: failures up to there are forgotten; the client, where it was not known. */
 verdict_connection *steps_note_call(packet_info *pinfo, bool is_response);
 
 /* Returns the account that logged on to the packet's pipe or port, else to the session around it; "" if no logon was captured. */
@@ -133,8 +132,7 @@ const char *steps_find_account(packet_info *pinfo);
 /* Returns true if the capture lacks packets of the peers between two times (seconds since 1970). `peers`: may be NULL. */
 bool steps_has_loss(const verdict_peers *peers, double begin, double end);
 
-/* Returns true if packets of one peer alone were captured, SYNs aside, and acknowledge more and
- * more of the other. NULL: false. */
+/* Returns true if packets of one peer alone were captured, SYNs aside, and acknowledge more and more of the other. NULL: false. */
 static inline bool steps_is_one_way(const verdict_connection *connection)
 {
     const connection_way *by = connection ? connection->by : NULL;

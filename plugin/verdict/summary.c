@@ -73,10 +73,9 @@ static const char *format_seconds(const verdict_monitor *monitor, const char *be
     return isnan(seconds) ? "" : wmem_strdup_printf(monitor->pool, "%s%s %s", before, number, is_short ? "ms" : "s");
 }
 
-/* Returns "10 samples every 1.004 s, none late", or "10 samples every 1.004 s, 2 late, 1 slow,
- * longest gap 2.000 s, frame 30"; without samples the reason. "every" stands for an even
- * interval, the longest gap unless none is late. Its frame is of the response behind it, else of
- * the request. Needs: a judged monitor with a query. */
+/* Returns "10 samples every 1.004 s, none late", or "10 samples every 1.004 s, 2 late, 1 slow, longest gap 2.000 s, frame 30"; without samples the reason.
+ * "every" stands for an even interval, the longest gap unless none is late. Its frame is of the response behind it, else of the request. Needs: a judged
+ * monitor with a query. */
 static const char *format_sampling(const verdict_monitor *monitor)
 {
     const timing_verdict *timing = &monitor->timing;
@@ -164,9 +163,8 @@ static void write_finding(GString *text, const verdict_monitor *monitor, const v
                               : finding->advice);
 }
 
-/* Formats the notes of a summary: types that the capture lacks, always first; calls that were not
- * decoded; responses of no known query or handle; if no call was read, one line on why. Findings
- * tell everything else. Returns texts that are freed with the array. */
+/* Formats the notes of a summary: types that the capture lacks, always first; calls that were not decoded; responses of no known query or handle; if no
+ * call was read, one line on why. Findings tell everything else. Returns texts that are freed with the array. */
 static GPtrArray *format_notes(const verdict *v)
 {
     omissions omitted = v->omitted;
