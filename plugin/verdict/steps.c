@@ -556,7 +556,6 @@ static void see_setup(verdict_connection *connection, packet_info *pinfo, const 
     const call_tap_data *tapped = call;
     const verdict_moment now = verdict_now(pinfo);
     bool is_map = strcmp(tapped->operation, "Map") == 0, is_unbound = strcmp(tapped->operation, "Unbound") == 0;
-
     setup_step step = is_map ? STEP_MAP : STEP_BIND;
 
     note_message(connection, pinfo, !tapped->is_response);
@@ -751,13 +750,14 @@ void steps_find_unread(verdict_monitor *monitor)
     const verdict_peers *peers = monitor->pair;
     const verdict_connection *one_way = peers->asker->one_way;
     bool is_cut = peers->cut.count > 0 && !monitor->first;
-    verdict_evidence shown = is_cut ? peers->cut : !monitor->first ? peers->unread : (verdict_evidence){.count = 0};
-    const char *why = is_cut ? "cuts frames of $C and $S short" : shown.which;
+    verdict_evidence shown = {.count = 0};
+    const char *why = is_cut ? "cuts frames of $C and $S short" : peers->unread.which;
 
     if (steps_is_one_way(one_way) && one_way->peers == peers) {
-        shown.count = 0;
         evidence_add(monitor->pool, &shown, one_way->begin);
         why = "has one direction alone of what $C and $S say";
+    } else if (!monitor->first) {
+        shown = is_cut ? peers->cut : peers->unread;
     }
     shown.is_unread = true;
     if (peers->has_messages) {
