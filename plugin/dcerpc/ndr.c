@@ -39,11 +39,9 @@ uint32_t ndr_u32(buffer_cursor *cursor, int hf)
 proto_item *ndr_context_handle(buffer_cursor *cursor, int hf, uint8_t handle[NDR_CONTEXT_HANDLE_SIZE])
 {
     ndr_align(cursor, 4);
-    uint32_t at = cursor->pos;
-    cursor_skip(cursor, NDR_CONTEXT_HANDLE_SIZE);
-    uint32_t attributes = GUINT32_TO_LE(tvb_get_uint32(cursor->tvb, at, cursor->encoding));
+    uint32_t at = cursor->pos, attributes = GUINT32_TO_LE(cursor_read_u32(cursor, 0));
+    cursor_read_guid(cursor, 0, handle + 4);
     memcpy(handle, &attributes, 4);
-    cursor_get_guid_bytes(cursor->tvb, at + 4, cursor->encoding, handle + 4);
     cursor->item =
         cursor->tree ? proto_tree_add_bytes(cursor->tree, hf, cursor->tvb, at, NDR_CONTEXT_HANDLE_SIZE, handle) : NULL;
     return cursor->item;

@@ -78,19 +78,14 @@ uint64_t cursor_read_u64(buffer_cursor *cursor, int hf)
     return value;
 }
 
-void cursor_get_guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16])
-{
-    tvb_memcpy(tvb, guid, offset, 16);
-    if (encoding == ENC_BIG_ENDIAN) { /* the first three parts are turned around */
-        const uint8_t swapped[8] = {guid[3], guid[2], guid[1], guid[0], guid[5], guid[4], guid[7], guid[6]};
-        memcpy(guid, swapped, sizeof swapped);
-    }
-}
-
 void cursor_read_guid(buffer_cursor *cursor, int hf, uint8_t guid[16])
 {
     require_bytes(cursor, 16);
-    cursor_get_guid_bytes(cursor->tvb, cursor->pos, cursor->encoding, guid);
+    tvb_memcpy(cursor->tvb, guid, cursor->pos, 16);
+    if (cursor->encoding == ENC_BIG_ENDIAN) { /* the first three parts are turned around */
+        const uint8_t swapped[8] = {guid[3], guid[2], guid[1], guid[0], guid[5], guid[4], guid[7], guid[6]};
+        memcpy(guid, swapped, sizeof swapped);
+    }
     pass_field(cursor, hf, 16);
 }
 
@@ -208,10 +203,7 @@ tvbuff_t *tree_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name)
     return own;
 }
 
-/* Items that a structure takes at most, with what is known of it and a finding or two. */
-#define ITEMS_OF_STRUCTURE 50
-
-/* Items that are left for PDUs behind this one: some, and some for each byte of the frame. */
+/* Items that are left for a structure and for PDUs behind this one: some, and some for each byte of the frame. */
 #define TREE_RESERVE 10000
 #define ITEMS_OF_BYTE 2
 
@@ -223,7 +215,7 @@ bool tree_has_room(const proto_tree *tree)
         return true;
     }
     uint64_t behind = TREE_RESERVE + (uint64_t)PTREE_DATA(tree)->pinfo->fd->cap_len * ITEMS_OF_BYTE;
-    return PTREE_DATA(tree)->count + MIN(behind, limit / 8) + ITEMS_OF_STRUCTURE <= limit;
+    return PTREE_DATA(tree)->count + MIN(behind, limit / 8) <= limit;
 }
 
 proto_item *tree_add_generated_string(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text)

@@ -26,8 +26,7 @@
       "Captured twice (editcap -d), or a call id used again; teaches nothing, whose its values are is assumed") \
     X(NO_DATA, "no_data", PI_PROTOCOL, PI_WARN, false, "The call succeeded, but there is no data", \
       "The server's fault: it had room and reported success; treat it as no answer") \
-    X(NOT_PERFORMANCE_DATA, "not_performance_data", PI_PROTOCOL, PI_WARN, false, \
-      "The call succeeded, but what came is no performance data", \
+    X(NOT_PERFORMANCE_DATA, "not_performance_data", PI_PROTOCOL, PI_WARN, false, "What came is no performance data", \
       "The server's fault, or a value of an ordinary key; nothing is learned from it") \
     X(LENGTH, "length", PI_PROTOCOL, PI_WARN, false, "A length is not that of the data", \
       "The sender's fault: the data is read by what is there") \
@@ -47,9 +46,8 @@
       "The sender's fault; the text says which length is read as what. Nothing is lost") \
     X(STRING_OFFSET, "string_offset", PI_MALFORMED, PI_ERROR, true, "A string offset does not lead to a string", \
       "The sender's fault; that one name is missing") \
-    X(STRING_OFFSET_BASE, "string_offset_base", PI_PROTOCOL, PI_CHAT, false, \
-      "String offsets count from the end of the headers, as specified, and not from the block's start", \
-      "Nothing to do: both ways of counting are read") \
+    X(STRING_OFFSET_BASE, "string_offset_base", PI_PROTOCOL, PI_CHAT, false, "Offsets begin behind the headers", \
+      "Nothing to do: [MS-PCQ] counts offsets of strings so, Windows from the block's start; both are read") \
     X(BLOCK_TYPE, "block_type", PI_PROTOCOL, PI_WARN, true, "dwType is unknown", \
       "A newer version of the interface, or noise; the block is shown as bytes") \
     X(INDEX, "index", PI_PROTOCOL, PI_WARN, true, "Index does not name one block for each counter", \
@@ -58,14 +56,12 @@
       "The server's fault, or noise; 1970 stands for what is no date") \
     X(CALL_FAILED, "call_failed", PI_RESPONSE_CODE, PI_NOTE, false, "The call failed", \
       "docs/symptoms.md says what each status means for the person who asked") \
-    X(COUNTER_REFUSED, "counter_refused", PI_RESPONSE_CODE, PI_NOTE, false, \
-      "The server refused to add a counter to the query", \
+    X(COUNTER_REFUSED, "counter_refused", PI_RESPONSE_CODE, PI_NOTE, false, "The server refused to add a counter", \
       "The query goes on without it; docs/symptoms.md says what each error means") \
-    X(BLOCK_FAILED, "block_failed", PI_RESPONSE_CODE, PI_NOTE, false, \
-      "A counter of the query begins to fail, or has values again", \
+    X(BLOCK_FAILED, "block_failed", PI_RESPONSE_CODE, PI_NOTE, false, "A counter begins to fail, or has values again", \
       "It was accepted: the instance or the provider went away; docs/symptoms.md") \
     X(NOT_DELIVERED, "not_delivered", PI_RESPONSE_CODE, PI_NOTE, false, \
-      "What was asked for, and accepted, begins to be missing in the answers, or is there again", \
+      "What was accepted is missing, or there again", \
       "A counter without instances, or an object that the server does not have (any more); docs/symptoms.md") \
     X(LATE, "late", PI_RESPONSE_CODE, PI_NOTE, false, "A sample is late, or a response slow", \
       "By the samples before it; -z pcq,summary judges by the whole capture: docs/statistics.md") \
@@ -75,16 +71,13 @@
       "The provider's own type: the raw value is shown") \
     X(NOT_SHOWN, "not_shown", PI_UNDECODED, PI_NOTE, false, "A packet's tree cannot hold all of it", \
       "Raise gui.max_tree_items, or export: exports and statistics are complete") \
-    X(ORDER_ASSUMED, "order_assumed", PI_ASSUMPTION, PI_NOTE, false, \
-      "Which counter or instance a value is of, or what it is called, is assumed", \
+    X(ORDER_ASSUMED, "order_assumed", PI_ASSUMPTION, PI_NOTE, false, "Whose a value is, or its name, is assumed", \
       "Capture from the client's first call on; docs/limits.md says which values may be another's") \
-    X(SYSTEMS, "systems", PI_ASSUMPTION, PI_NOTE, false, \
-      "Another computer name than the first one of this address: titles of both are assumed", \
+    X(SYSTEMS, "systems", PI_ASSUMPTION, PI_NOTE, false, "Two computer names at one address: titles are assumed", \
       "Capture where each has an address of its own, behind the load balancer") \
     X(SEALED, "sealed", PI_DECRYPTION, PI_NOTE, false, "The call is sealed, and no key was given", \
       "The packet says which key opens it; docs/decryption.md says how") \
-    X(KEY_DOES_NOT_FIT, "key_does_not_fit", PI_DECRYPTION, PI_WARN, false, \
-      "The call is sealed, and the key given does not open it", \
+    X(KEY_DOES_NOT_FIT, "key_does_not_fit", PI_DECRYPTION, PI_WARN, false, "The key given does not open the call", \
       "The packet says which key opens it; docs/decryption.md says how") \
     X(NOT_DECRYPTED, "not_decrypted", PI_DECRYPTION, PI_WARN, true, "The stub was probably not decrypted correctly", \
       "A packet was lost, or one frame holds several sealed PDUs: docs/decryption.md")

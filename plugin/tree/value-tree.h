@@ -60,7 +60,7 @@ void value_tree_show(proto_tree *tree, expert_report *report, const counter_resp
 void value_tree_enter(const value_tree *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size,
                       buffer_cursor *cursor);
 
-/* Adds the structure of the stream's current value to `tree`, labelled with path and words, and in it path and result with its formula.
+/* Adds the structure of the stream's current value to `tree`, labelled "Counter data: PATH = WORDS", and in it path and result with its formula.
  * `hf`: 0: these fields alone. Returns the structure's tree, else `tree`. Reports why the value is assumed. */
 proto_tree *value_tree_add_value(value_tree *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size);
 
@@ -84,7 +84,7 @@ uint32_t value_tree_read_type(buffer_cursor *cursor, int hf);
  * 10, which is no damage. Returns it as sent. Throws if the structure ends before. */
 int32_t value_tree_read_scale(buffer_cursor *cursor, int hf);
 
-/* Reads "Frequency: 10000000 (10,000,000 Hz)". Adds an expert info to 0. */
+/* Reads PerfFreq. Reports 0. */
 void value_tree_read_frequency(buffer_cursor *cursor, int hf);
 
 /* Adds a name that is known from elsewhere, as a generated field with the frame that it was learned in. Returns it for labels, with its

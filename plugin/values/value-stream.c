@@ -333,14 +333,6 @@ static bool is_sum(const char *instance)
     return strcmp(part, "_Total") == 0 || strcmp(part, "_Global_") == 0;
 }
 
-/* True if the counter's result is divided by a time. */
-static bool is_per_time(const value_column *counter)
-{
-    perf_operand per = perf_formulas[counter->type->formula].denominator;
-
-    return per == PERF_OPERAND_TICKS || per == PERF_OPERAND_100NS;
-}
-
 perf_result value_stream_result(value_stream *stream)
 {
     const value_column *counter = stream->at.counter;
@@ -351,12 +343,14 @@ perf_result value_stream_result(value_stream *stream)
     }
     find_operands(stream);
     bool has_previous = found->why_not == PERF_NO_RESULT_OK;
+    perf_operand per = perf_formulas[counter->type->formula].denominator;
+    bool is_per_time = per == PERF_OPERAND_TICKS || per == PERF_OPERAND_100NS;
     perf_result result =
         perf_calculate(counter->type, &found->current, has_previous ? &found->previous : NULL, found->why_not);
     if (result.none == PERF_NO_RESULT_OK) {
-        result.none = !stream->group->is_sound                           ? PERF_NO_RESULT_NOT_COMPARABLE
-                      : stream->do_clocks_differ && is_per_time(counter) ? PERF_NO_RESULT_CLOCKS_DIFFER
-                                                                         : PERF_NO_RESULT_OK;
+        result.none = !stream->group->is_sound                  ? PERF_NO_RESULT_NOT_COMPARABLE
+                      : stream->do_clocks_differ && is_per_time ? PERF_NO_RESULT_CLOCKS_DIFFER
+                                                                : PERF_NO_RESULT_OK;
     } else if (perf_is_reset(result.none)) { /* a sum goes backwards when an instance of it ends */
         result.none = is_sum(value_stream_instance(stream)) ? PERF_NO_RESULT_SUM_BACKWARDS : result.none;
     } else if (stream->response.ops->is_block &&
