@@ -84,62 +84,33 @@ timing_fact timing_add_response(timing_series *series, double seconds, bool has_
     return seconds >= from ? (timing_fact){seconds, quartile} : (timing_fact){0, 0};
 }
 
-/* A request in its course: those of one query, and of sealed queries in turn those of one turn. */
-typedef struct {
-    uint64_t course; /* query and turn */
-    uint32_t place;
-} course_request;
-
-/* Place of a request in its course. */
-typedef struct {
-    uint32_t before; /* place of the one before it, UINT32_MAX: it is the first */
-    bool is_last;
-} course_link;
-
-static int compare_requests(const void *a, const void *b)
-{
-    const course_request *x = a, *y = b;
-
-    return x->course != y->course ? (x->course > y->course) - (x->course < y->course)
-                                  : (x->place > y->place) - (x->place < y->place);
-}
-
-/* Links the requests of each course. Needs: room for `count` in `sorted` and `links`. */
-static void link_courses(const timing_request *requests, uint32_t count, course_request *sorted, course_link *links)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        sorted[i] = (course_request){(uint64_t)requests[i].query << 32 | requests[i].turn, i};
-    }
-    qsort(sorted, count, sizeof *sorted, compare_requests);
-    for (uint32_t i = 0; i < count; i++) {
-        bool is_first = i == 0 || sorted[i - 1].course != sorted[i].course;
-        bool is_last = i + 1 == count || sorted[i + 1].course != sorted[i].course;
-        links[sorted[i].place] = (course_link){is_first ? UINT32_MAX : sorted[i - 1].place, is_last};
-    }
-}
-
 static timing_gap gap_between(const timing_request *requests, uint32_t before, uint32_t request)
 {
     return (timing_gap){before, request, requests[request].when - requests[before].when,
                         requests[before].query != requests[request].query, false};
 }
 
-/* Pairs each request with the one before in its course; a course's first with the newest end of another, which the monitor goes on from.
- * Queries that are open at the same time are thus kept apart. Needs: room for `count` in `ended` and `gaps`. Returns how many gaps there are. */
-static uint32_t find_gaps(const timing_request *requests, uint32_t count, const course_link *links, uint32_t *ended,
+/* Pairs each request with the one before; a query's first with the newest end of another, which the monitor goes on from. Queries that are open
+ * at the same time are thus kept apart. Needs: `has_next` is false, room for `count` in all. Returns how many gaps there are. */
+static uint32_t find_gaps(const timing_request *requests, uint32_t count, bool *has_next, uint32_t *ended,
                           timing_gap *gaps)
 {
     uint32_t num_gaps = 0, num_ended = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t before = links[i].before;
-        if (before == UINT32_MAX && num_ended > 0) {
+        if (requests[i].before != TIMING_FIRST) {
+            has_next[requests[i].before] = true;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t before = requests[i].before;
+        if (before == TIMING_FIRST && num_ended > 0) {
             before = ended[--num_ended];
         }
-        if (before != UINT32_MAX) {
+        if (before != TIMING_FIRST) {
             gaps[num_gaps++] = gap_between(requests, before, i);
         }
-        if (links[i].is_last) {
+        if (!has_next[i]) {
             ended[num_ended++] = i;
         }
     }
@@ -170,20 +141,20 @@ static double lower_quartile(const timing_request *requests, uint32_t count, dou
 
 /* True if the gap's request is late. A query's first gap never is: the client sets up, then its timer begins. Nor is one that is not long by
  * the server's clock. */
-static bool is_late_gap(const timing_request *requests, const timing_gap *gap, double usual, const course_link *links)
+static bool is_late_gap(const timing_request *requests, const timing_gap *gap, double usual)
 {
     const timing_request *before = &requests[gap->before], *request = &requests[gap->request];
     double waited = before->answered > 0 ? before->answered - before->when : -1,
            ticked = request->clock - before->clock;
     bool has_clocks = before->clock > 0 && request->clock > before->clock;
-    bool is_start = !gap->is_across && links[gap->before].before == UINT32_MAX;
+    bool is_start = !gap->is_across && before->before == TIMING_FIRST;
 
     return timing_is_late(gap->seconds, waited, usual, gap->is_across ? TIMING_LATE_ACROSS : TIMING_LATE) &&
            !is_start && !(has_clocks && !timing_is_long(ticked, usual, TIMING_LATE));
 }
 
 /* Finds the longest gap and whether the gaps are even. Changes: `v`, and, if they are even, gaps that are late. */
-static void judge_gaps(timing_verdict *v, const timing_request *requests, timing_gap *gaps, const course_link *links)
+static void judge_gaps(timing_verdict *v, const timing_request *requests, timing_gap *gaps)
 {
     uint32_t num_long = 0;
 
@@ -194,25 +165,22 @@ static void judge_gaps(timing_verdict *v, const timing_request *requests, timing
     v->is_even = timing_is_even(v->num_gaps, num_long);
     v->is_any_long = num_long > 0;
     for (uint32_t i = 0; v->is_even && i < v->num_gaps; i++) {
-        gaps[i].is_late = is_late_gap(requests, &gaps[i], v->usual, links);
+        gaps[i].is_late = is_late_gap(requests, &gaps[i], v->usual);
     }
 }
 
 timing_verdict timing_judge(const timing_request *requests, uint32_t count, timing_gap *gaps)
 {
-    course_request *sorted = malloc((count + 1) * sizeof *sorted);
-    course_link *links = malloc((count + 1) * sizeof *links);
+    bool *has_next = calloc(count + 1, sizeof *has_next), takes_turns = false;
     uint32_t *ended = malloc((count + 1) * sizeof *ended);
-    double *numbers = malloc((count + 1) * sizeof *numbers);
+    double *numbers = calloc(count + 1, sizeof *numbers);
     timing_verdict v = {.num_gaps = 0};
-    bool takes_turns = false;
 
-    if (sorted && links && ended && numbers) {
-        link_courses(requests, count, sorted, links);
-        v.num_gaps = find_gaps(requests, count, links, ended, gaps);
+    if (has_next && ended && numbers) {
+        v.num_gaps = find_gaps(requests, count, has_next, ended, gaps);
         v.usual = usual_gap(gaps, v.num_gaps, numbers);
         for (uint32_t i = 0; i < count; i++) {
-            takes_turns |= requests[i].turn > 0;
+            takes_turns |= requests[i].is_in_turn;
         }
         /* Nothing tells which query is asked: a request is late only if none was asked for as long. */
         for (uint32_t i = 1; takes_turns && i < count; i++) {
@@ -221,11 +189,10 @@ timing_verdict timing_judge(const timing_request *requests, uint32_t count, timi
         }
         v.quartile = lower_quartile(requests, count, numbers);
         v.slow_from = timing_slow_from(v.quartile, v.usual, v.num_gaps);
-        judge_gaps(&v, requests, gaps, links);
+        judge_gaps(&v, requests, gaps);
     }
     free(numbers);
     free(ended);
-    free(links);
-    free(sorted);
+    free(has_next);
     return v;
 }

@@ -71,8 +71,11 @@ typedef struct {
     double answered; /* when the response was there; 0: there is none */
     double clock;    /* the server's performance time in seconds; 0: not known */
     uint32_t query;  /* number of the query */
-    uint32_t turn; /* several sealed queries are open: 0 to n - 1 in turn, since nothing tells which is asked; else 0 */
+    uint32_t before; /* place of its query's one before, TIMING_FIRST: none */
+    bool is_in_turn; /* n sealed queries are open, nothing tells which is asked: `before` is the n-th before */
 } timing_request;
+
+#define TIMING_FIRST UINT32_MAX
 
 typedef struct {
     uint32_t before, request; /* places of both requests */

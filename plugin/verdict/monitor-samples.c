@@ -127,8 +127,7 @@ static void settle_sealed(const verdict_monitor *monitor)
 
 /* Fills the monitor's `samples` with copies of its calls for counter data, of a key only those of the monitor's question. A response without data and
  * its query's next request within PROBE_S become one copy: `asked` of the first call, all else of the second. Times of a request that was not
- * captured are the response's. Needs: `calls`. Returns them as timing_judge() takes them, in the monitor's pool. Changes: `number` of a copy counts
- * those of its query from 0; by it samples of n sealed queries that are open at once get turns from 0 to n - 1: nothing tells whose each is. */
+ * captured are the response's. Needs: `calls`. Returns them as timing_judge() takes them, in the monitor's pool. */
 static timing_request *take_samples(verdict_monitor *monitor)
 {
     wmem_map_t *newest = wmem_map_new(monitor->pool, g_direct_hash, g_direct_equal); /* query -> its newest sample */
@@ -137,27 +136,31 @@ static timing_request *take_samples(verdict_monitor *monitor)
     monitor->samples = wmem_alloc_array(monitor->pool, monitor_call, monitor->end - monitor->calls + 1);
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
         monitor_call sample = *call, *before = wmem_map_lookup(newest, call->query);
+        uint32_t place = monitor->num_samples, last = before ? (uint32_t)(before - monitor->samples) : TIMING_FIRST;
         if (!call->asks || (call->query->is_hkpd && call->query->asked_for != monitor->first->asked_for)) {
             continue;
         }
         sample.asked.time = sample.sent = call->asked.time > 0 ? call->asked.time : call->answered.time;
-        sample.number = before ? before->number + 1 : 0;
         bool is_empty = before && (before->outcome == CALL_PROBE || before->outcome == CALL_EMPTY);
         if (is_empty && sample.sent - before->answered.time < PROBE_S) {
             sample.asked.time = before->asked.time;
-            sample.number = before->number;
+            place = last;
+            last = requests[place].before;
         } else {
-            before = &monitor->samples[monitor->num_samples++];
+            monitor->num_samples++;
         }
-        *before = sample;
-        wmem_map_insert(newest, sample.query, before);
-        requests[before - monitor->samples] =
-            (timing_request){.when = sample.asked.time,
-                             .sent = sample.sent,
-                             .answered = sample.answered.time,
-                             .clock = sample.clock,
-                             .query = sample.query->place,
-                             .turn = sample.num_open > 1 ? sample.number % sample.num_open : 0};
+        bool is_in_turn = sample.num_open > 1;
+        monitor->samples[place] = sample;
+        wmem_map_insert(newest, sample.query, &monitor->samples[place]);
+        requests[place] = (timing_request){.when = sample.asked.time,
+                                           .sent = sample.sent,
+                                           .answered = sample.answered.time,
+                                           .clock = sample.clock,
+                                           .query = sample.query->place,
+                                           .before = !is_in_turn               ? last
+                                                     : place < sample.num_open ? TIMING_FIRST
+                                                                               : place - sample.num_open,
+                                           .is_in_turn = is_in_turn};
     }
     return requests;
 }

@@ -15,58 +15,64 @@ TOP = pathlib.Path(__file__).parents[2]
 
 
 class Row(NamedTuple):
-    """A request for counter data. sent: its repetition, where it was a size probe; answered 0: never; clock 0: not known"""
+    """A request for counter data. sent: its repetition, where it was a size probe; answered 0: never; clock 0: not known; open: sealed queries
+    that are open, of which nothing tells which is asked"""
     when: float
     sent: float
     answered: float
     clock: float = 0
     query: int = 1
-    turn: int = 0
+    open: int = 1
 
 
 def is_long(seconds, usual, factor=1.5):
     return seconds > factor * usual and seconds >= usual + .05
 
 
-def pairs_of(rows):
-    """Places of each request and the one before: of its query, or the last of a query that has ended."""
-    last = {(r.query, r.turn): n for n, r in enumerate(rows)}
-    latest, ended, pairs = {}, [], []
+def befores(rows):
+    """Of each request the place of the one before it of its query, or as many before as are open; None: there is none."""
+    latest, out = {}, []
     for n, r in enumerate(rows):
-        key = r.query, r.turn
-        before = latest[key] if key in latest else ended.pop() if ended else None
+        out.append(latest.get(r.query) if r.open == 1 else n - r.open if n >= r.open else None)
+        latest[r.query] = n
+    return out
+
+
+def pairs_of(befores):
+    """Places of each request and the one before, for a first one the last of a query that has ended."""
+    ended, pairs = [], []
+    for n, before in enumerate(befores):
+        before = ended.pop() if before is None and ended else before
         if before is not None:
             pairs.append((before, n))
-        latest[key] = n
-        if last[key] == n:
+        if n not in befores:
             ended.append(n)
     return pairs
 
 
 def expected(rows):
     """-> usual, is even, slow from, longest, [(before, request, is late)]"""
-    pairs = pairs_of(rows)
+    pairs = pairs_of(befores(rows))
     usual = statistics.median(rows[b].when - rows[a].when for a, b in pairs) if pairs else 0
-    if any(r.turn for r in rows):
+    if any(r.open > 1 for r in rows):
         pairs = [(n, n + 1) for n in range(len(rows) - 1)]
     gaps = [rows[b].when - rows[a].when for a, b in pairs]
     even = len(gaps) >= 8 and sum(is_long(g, usual) for g in gaps) <= max(1, .1 * len(gaps))
     waits = sorted(r.answered - r.sent for r in rows if r.answered)
     slow = min(5, max(4 * (waits[len(waits) // 4] if waits else 0) + .1, min(1, usual / 2) if len(gaps) >= 3 else 1))
-    first = {(r.query, r.turn): n for n, r in reversed(list(enumerate(rows)))}
-    out = []
+    firsts, out = [n for n, before in enumerate(befores(rows)) if before is None], []
     for (a, b), gap in zip(pairs, gaps):
         one, two = rows[a], rows[b]
         across = one.query != two.query
         late = even and is_long(gap, usual, 3 if across else 1.5) and one.answered and is_long(gap - (one.answered - one.when), usual)
-        late = late and (across or first[one.query, one.turn] != a)
+        late = late and (across or a not in firsts)
         late = late and not (one.clock and two.clock > one.clock and not is_long(two.clock - one.clock, usual))
         out.append((a, b, bool(late)))
     return usual, even, slow, max(gaps, default=None), out
 
 
 class Request(ctypes.Structure):
-    _fields_ = [(n, ctypes.c_double) for n in ('when', 'sent', 'answered', 'clock')] + [(n, ctypes.c_uint32) for n in ('query', 'turn')]
+    _fields_ = [(n, ctypes.c_double) for n in ('when', 'sent', 'answered', 'clock')] + [('query', ctypes.c_uint32), ('before', ctypes.c_uint32), ('in_turn', ctypes.c_bool)]
 
 
 class Gap(ctypes.Structure):
@@ -89,7 +95,8 @@ def judge(tmp_path_factory):
 
     def get(rows):
         gaps = (Gap * (len(rows) + 1))()
-        v = call((Request * len(rows))(*rows), ctypes.c_uint32(len(rows)), gaps)
+        requests = [(*r[:5], 0xFFFFFFFF if before is None else before, r.open > 1) for r, before in zip(rows, befores(rows))]
+        v = call((Request * len(rows))(*requests), ctypes.c_uint32(len(rows)), gaps)
         assert not v.num_gaps or v.is_any_long == any(is_long(g.seconds, v.usual) for g in gaps[:v.num_gaps])
         return v.usual, v.is_even, v.slow_from, gaps[v.longest].seconds if v.num_gaps else None, \
             [(g.before, g.request, g.is_late) for g in gaps[:v.num_gaps]]
@@ -127,7 +134,7 @@ TABLE = {                                       # name: (requests, places of tho
     'other query': (poll(10) + poll(10, at=1012, query=2), []),
     'other query, much later': (poll(10) + poll(10, at=1015, query=2), [10]),
     'queries side by side': (sorted(poll(10, 30) + poll(10, 30, at=1010, query=2)), []),
-    'queries in turn': (sorted([r._replace(turn=0) for r in poll(10)] + [r._replace(turn=1) for r in poll(10, at=1000.3)]), []),
+    'queries in turn': (sorted(r._replace(open=2) for r in poll(10) + poll(10, at=1000.3)), []),
 }
 
 
@@ -150,7 +157,7 @@ def test_random_plans(judge, seed):
             query += dice.random() < .05
             takes, lag = dice.choice([.003, .01, .2 * each, 6]), dice.choice([0, 0, .02])
             rows.append(Row(at, at + lag, dice.choice([0, *4 * [at + lag + takes]]), dice.choice([0, at - 900]), dice.randrange(max(0, query - 1), query + 1),
-                            dice.randrange(2) if seed % 4 == 0 else 0))
+                            dice.randrange(1, 3) if seed % 4 == 0 else 1))
             at += each * dice.uniform(.8, 1.2) * (dice.uniform(1, 20) if dice.random() < stalls else 1)
         for one, other in zip(judge(rows), expected(rows)):
             assert one == pytest.approx(other) if isinstance(one, float) else one == other
