@@ -255,6 +255,11 @@ void steps_find_unread(verdict_monitor *monitor);
 /* Adds findings of late, slow and of another clock, unless the capture's was set. Returns whether a long gap lacks packets. Changes: statistics. */
 bool timing_find(verdict_monitor *monitor);
 
+/* --- summary.c ---------------------------------------------------------------------------------------------------- */
+
+/* Returns "1.004 s" or "3.4 ms" behind `before`; "" if it is not known. */
+const char *format_seconds(const verdict_monitor *monitor, const char *before, double seconds);
+
 /* --- judge.c ------------------------------------------------------------------------------------------------------ */
 
 /* Makes the monitors of what was counted, and their findings. Changes: frees the monitors and findings of the judgement before. */

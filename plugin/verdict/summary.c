@@ -63,8 +63,7 @@ static health find_health_of_all(const verdict *v)
 
 /* --- A monitor's line --------------------------------------------------------------------------------------------- */
 
-/* Returns "1.004 s" or "3.4 ms" behind `before`; "" if it is not known. */
-static const char *format_seconds(const verdict_monitor *monitor, const char *before, double seconds)
+const char *format_seconds(const verdict_monitor *monitor, const char *before, double seconds)
 {
     char number[G_ASCII_DTOSTR_BUF_SIZE * 10]; /* 1e308 with a few decimals */
     bool is_short = seconds < 0.9995;

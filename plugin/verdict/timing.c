@@ -10,25 +10,6 @@
 #define OTHER_CLOCK_S 60.0 /* seconds that a server's clock moves more or less than the capture's: another clock */
 #define CLOCK_SET_S 300.0  /* seconds: a longer response time may be the capture's clock, which was set */
 
-/* Returns a duration with its unit: "0.8 s", "3 ms", "2 min". */
-static const char *format_duration(wmem_allocator_t *pool, double seconds)
-{
-    static const struct {
-        double from, factor; /* seconds */
-        const char *name;
-    } units[] = {{7200, 3600, "h"}, {120, 60, "min"}, {0.0995, 1, "s"}, {0.9995e-3, 1e-3, "ms"}, {0, 1e-6, "us"}};
-    unsigned unit = 0;
-    char number[G_ASCII_DTOSTR_BUF_SIZE];
-
-    while (unit + 1 < G_N_ELEMENTS(units) && !(seconds >= units[unit].from)) {
-        unit++;
-    }
-    double value = seconds / units[unit].factor;
-    bool is_whole = value >= 9.95 || value - (int)(value + 0.05) < 0.05;
-    g_ascii_formatd(number, sizeof number, is_whole ? "%.0f" : "%.1f", value);
-    return wmem_strdup_printf(pool, "%s %s", number, units[unit].name);
-}
-
 /* A possible cause of a late request or a slow response. */
 typedef struct {
     bool holds;
@@ -115,10 +96,10 @@ static void add_groups(verdict_monitor *monitor, verdict_kind kind, const late_g
         const late_group *group = &groups[party];
         if (group->seconds.count > 0) {
             monitor_add_finding(monitor, kind, party == PARTY_UNKNOWN ? PARTY_SERVER : party, &group->shown,
-                                "%s (%u of %u samples[, %s, usually %s%s]): $T", words[kind == VERDICT_SLOW][party],
+                                "%s (%u of %u samples[%s%s%s]): $T", words[kind == VERDICT_SLOW][party],
                                 (unsigned)group->seconds.count, monitor->num_samples,
-                                format_duration(monitor->pool, perf_spread_median(&group->seconds)),
-                                format_duration(monitor->pool, usual), group->why);
+                                format_seconds(monitor, ", ", perf_spread_median(&group->seconds)),
+                                format_seconds(monitor, ", usually ", usual), group->why);
         }
     }
 }
@@ -187,7 +168,8 @@ static void find_slow(verdict_monitor *monitor)
 static void find_other_clock(verdict_monitor *monitor)
 {
     verdict_evidence shown = {.count = 0};
-    const monitor_call *before = NULL, *old = NULL, *new = NULL;
+    const monitor_call *before = NULL;
+    double up = 0; /* seconds that the new one runs */
 
     for (uint32_t i = 0; i < monitor->num_samples; i++) {
         const monitor_call *sample = &monitor->samples[i];
@@ -198,17 +180,14 @@ static void find_other_clock(verdict_monitor *monitor)
         if (before && before->query != sample->query &&
             fabs(ticked - (sample->answered.time - before->answered.time)) >= OTHER_CLOCK_S &&
             fabs(ticked - (sample->date - before->date)) >= OTHER_CLOCK_S) {
-            old = old ? old : before;
-            new = new ? new : sample;
+            up = shown.count > 0 ? up : sample->clock;
             evidence_add(monitor->pool, &shown, monitor_call_shown_at(sample));
         }
         before = sample;
     }
-    if (new) {
-        monitor_add_finding(monitor, VERDICT_OTHER_CLOCK, PARTY_SERVER, &shown,
-                            "$S is not as it was for $C: restarted, or another machine[ (clock %s, then %s)]: $T",
-                            format_duration(monitor->pool, old->clock), format_duration(monitor->pool, new->clock));
-    }
+    monitor_add_finding(monitor, VERDICT_OTHER_CLOCK, PARTY_SERVER, &shown,
+                        "$S is not as it was for $C: restarted, or another machine[, up for %s]: $T",
+                        format_seconds(monitor, "", up));
 }
 
 bool timing_find(verdict_monitor *monitor)

@@ -136,7 +136,7 @@ LATE = {
     'server-fast-since-the-middle': Faulty(polls(bad(8, takes=.6), 8), 'slow', 'server', 8),
     'client-comes-back-late': Faulty(polls(8, gone, pause(5), bad(), 8), 'asked_late', 'client', 1),
     'server-slow-each-2-s': slow(10, bad(10, 2, takes=1.9), each=2),
-    'server-slow-at-the-end': Faulty(polls(10, bad(4, 3, takes=2.995)), 'slow', 'server', 4, says='usually 1 ms'),
+    'server-slow-at-the-end': Faulty(polls(10, bad(4, 3, takes=2.995)), 'slow', 'server', 4, says='usually 1.0 ms'),
     **{'request-resent-' + x: Faulty(polls(8, bad(between=resends(0)), 8, mode=x), 'resent', 'network', 1) for x in ('tcp', 'sealed')},
     'answer-trickles': Faulty(polls(8, trickles, 8, mss=200), 'resent', 'network', 1),
     'answer-resent': Faulty(polls(8, named(answer_resent), 8), 'resent', 'network', 1),
