@@ -56,7 +56,7 @@ static void show_problem(const verdict_monitor *monitor, problem_shown *problem,
  * other than a denial of what is no opening. */
 static bool is_made_good(const monitor_call *call)
 {
-    const verdict_peers *pair = call->query->pair;
+    const verdict_peers *pair = call->connection->peers;
     bool is_other_error = call->outcome == CALL_FAILED && !call->is_fault && call->status != ACCESS_DENIED &&
                           !g_str_has_prefix(call->operation, "Open");
     void *succeeded = wmem_map_lookup(call->query->succeeded, GUINT_TO_POINTER(call->subject));
@@ -77,7 +77,7 @@ static bool is_resent_in_vain(const verdict_connection *connection, bool by_clie
 static bool is_unanswered(const monitor_call *call, double until)
 {
     const verdict_connection *connection = call->connection;
-    const verdict_peers *pair = call->query->pair;
+    const verdict_peers *pair = connection->peers;
     const verdict_evidence *cut = pair ? &pair->cut : NULL;
     bool is_cut = cut && cut->count > 0 && cut->until.frame > call->asked.frame;
     bool has_loss = steps_has_loss(pair, call->asked.time, INFINITY);
@@ -95,7 +95,7 @@ static monitor_problem find_missing(const verdict_monitor *monitor, const monito
     double idle = call == monitor->calls ? 0 : call->asked.time - MAX(call[-1].asked.time, call[-1].answered.time);
 
     if (failure && failure->status != STATUS_CANCELLED) {
-        const verdict_peers *pair = call->query->pair;
+        const verdict_peers *pair = call->connection->peers;
         bool is_anew = pair->sampled > failure->at.frame || pair->logged_on > failure->at.frame;
         bool is_of_session = failure->status == STATUS_NETWORK_SESSION_EXPIRED ||
                              failure->status == STATUS_USER_SESSION_DELETED; /* the client can make another one */
@@ -197,34 +197,45 @@ static void show_lacking(const verdict_monitor *monitor, problem_shown *all, boo
 
 /* --- Findings ------------------------------------------------------------------------------------------------------ */
 
-/* Returns "CLIENT gets it: may this account read it?" if the first query of all that got the object from this server is another client's or
- * account's, and never lacked an object; else NULL. Accounts count only if both are known. `name`: an object of HKEY_PERFORMANCE_DATA, as
- * call_tap_object_name() has it. */
-static const char *format_rights_question(const verdict *v, const verdict_monitor *monitor, const char *name)
+/* Returns the key of what a query asks a server for. */
+static void *key_of_question(const verdict_query *query)
 {
-    const verdict_query *own = monitor->first,
-                        *other = wmem_map_lookup(v->delivered,
-                                                 wmem_strdup_printf(monitor->pool, "%s %s", own->server, name));
+    return GUINT_TO_POINTER(query->asked_for + g_str_hash(query->server));
+}
+
+/* Stores of each question the first query that got samples and lacks nothing, for format_rights_question(). */
+static void find_delivered(verdict *v)
+{
+    v->delivered = wmem_map_new(v->pool, g_direct_hash, g_direct_equal);
+    for (unsigned i = v->monitors->len; i > 0; i--) {
+        const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i - 1);
+        if (monitor->first->asked_for > 0 && monitor->numbers[STAT_SAMPLES] > 0 &&
+            monitor->problems[PROBLEM_NOT_DELIVERED].count == 0) {
+            wmem_map_insert(v->delivered, key_of_question(monitor->first), monitor->first);
+        }
+    }
+}
+
+/* Returns "CLIENT gets it: may this account read it?" if another client or account asks the same and lacks nothing; else NULL. Accounts count only
+ * if both are known. */
+static const char *format_rights_question(const verdict *v, const verdict_query *own)
+{
+    const verdict_query *other = wmem_map_lookup(v->delivered, key_of_question(own));
     bool is_other = other && (strcmp(other->client, own->client) != 0 ||
                               (*other->account && *own->account && strcmp(other->account, own->account) != 0));
 
-    return is_other && other->problems[PROBLEM_NOT_DELIVERED].count == 0
-               ? wmem_strdup_printf(monitor->pool, "%s gets it: may this account read it?", other->client)
-               : NULL;
+    return is_other ? wmem_strdup_printf(v->pool, "%s gets it: may this account read it?", other->client) : NULL;
 }
 
-/* Returns true if a problem of counters is no finding: instances come and go; the server later accepted, from any client, each identifier that it
- * had refused; some list of names is whole. */
+/* Returns true if a problem of counters is no finding: instances come and go; the server later accepted, from any client, what it had refused
+ * last; some list of names is whole. */
 static bool is_harmless(const verdict *v, const verdict_monitor *monitor, monitor_problem problem)
 {
     bool has_all = true;
     unsigned absences = 0;
 
     for (const verdict_query *query = monitor->first; query; query = query->next) {
-        for (unsigned i = 0; i < wmem_array_get_count(query->refused); i++) {
-            const refused_identifier *refused = wmem_array_index(query->refused, i);
-            has_all &= GPOINTER_TO_UINT(wmem_map_lookup(v->accepted, &refused->key)) > refused->frame;
-        }
+        has_all &= GPOINTER_TO_UINT(wmem_map_lookup(v->accepted, &query->refused)) >= query->refused_frame;
         absences += query->absences;
     }
     return (problem == PROBLEM_NOT_DELIVERED && absences > MOST_ABSENCES) || (problem == PROBLEM_REFUSED && has_all) ||
@@ -246,7 +257,7 @@ static void describe_problem(const verdict *v, const verdict_monitor *monitor, m
         }
         if (path) {
             problem->shown.which = behind ? behind : path;
-            problem->shown.advice = number == PROBLEM_NOT_DELIVERED ? format_rights_question(v, monitor, path)
+            problem->shown.advice = number == PROBLEM_NOT_DELIVERED ? format_rights_question(v, monitor->first)
                                                                     : text_error_meaning(things->status);
         }
         problem->word = text_win32_error(monitor->pool, things->status);
@@ -324,6 +335,7 @@ static void find_peers_failures(verdict *v)
 void verdict_judge(verdict *v)
 {
     monitors_join(v);
+    find_delivered(v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         find_problems(v, g_ptr_array_index(v->monitors, i));
     }

@@ -50,8 +50,9 @@ static bool is_aside(const verdict_query *query)
  * aside come first. Changes: creates the monitor if there is none. */
 static void add_query(const verdict *v, wmem_map_t *by_key, verdict_query *query)
 {
+    verdict_peers *pair = query->connection->peers;
     const char *peers = wmem_strdup_printf(v->pool, "%d %s %s %s", query->is_hkpd, query->client,
-                                           query->pair ? query->pair->server : query->server, query->account);
+                                           pair ? pair->server : query->server, query->account);
     const char *key = is_aside(query)        ? peers
                       : query->asked_for > 0 ? wmem_strdup_printf(v->pool, "%d %u %s %s", query->is_sealed,
                                                                   query->asked_for, peers, query->server)
@@ -61,7 +62,7 @@ static void add_query(const verdict *v, wmem_map_t *by_key, verdict_query *query
     if (monitor) {
         monitor->last = monitor->last->next = query;
     } else {
-        monitor = monitor_new(v->pool, query->pair, query);
+        monitor = monitor_new(v->pool, pair, query);
         g_ptr_array_add(v->monitors, monitor);
         wmem_map_insert(by_key, key, monitor);
     }

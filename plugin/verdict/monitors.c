@@ -54,14 +54,14 @@ static void learn_server_name(const verdict *v, verdict_query *query, const call
 
     if (machine && *machine && (query->called == NULL || g_ascii_strcasecmp(query->called, machine) != 0)) {
         query->called = wmem_strdup(v->memory, text_cut(v->memory, machine, MOST_OF_NAME));
-        if (query->pair) {
-            query->pair->called = query->called;
+        if (query->connection->peers) {
+            query->connection->peers->called = query->called;
         }
     }
 }
 
 /* Returns a call's query, or, of calls that have none, what stands for it: one for each client, server and account. Changes: the first call creates
- * it. Needs: the caller sets `connection` and `pair`. */
+ * it. Needs: the caller sets `connection`. */
 static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const call_tap_data *tapped)
 {
     const char *key = format_query_key(pinfo, tapped);
@@ -81,7 +81,6 @@ static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const ca
             .counters = NAN,
             .succeeded = wmem_map_new(v->memory, g_direct_hash, g_direct_equal),
             .questions = wmem_map_new(v->memory, g_direct_hash, g_direct_equal),
-            .refused = wmem_array_new(v->memory, sizeof(refused_identifier)),
             .empty_sets = wmem_map_new(v->memory, wmem_str_hash, g_str_equal),
         };
         g_ptr_array_add(v->queries, query);
@@ -187,15 +186,16 @@ static monitor_call *count_call(verdict *v, verdict_query *query, monitor_call *
         take_response(call, pinfo, tapped);
     }
     query->asked -= call->outcome == CALL_PROBE;
+    verdict_peers *pair = query->connection->peers;
     void *subject = GUINT_TO_POINTER(call->subject);
     if (call->outcome == CALL_SAMPLE) {
         unsigned times = GPOINTER_TO_UINT(wmem_map_lookup(query->questions, subject)) + 1;
         query->samples++;
         wmem_map_insert(query->questions, subject, GUINT_TO_POINTER(times));
         query->most_asked = MAX(query->most_asked, times);
-        if (query->pair) {
-            query->pair->sampled = pinfo->num;
-            query->pair->sampled_began = MAX(query->pair->sampled_began, query->first.frame);
+        if (pair) {
+            pair->sampled = pinfo->num;
+            pair->sampled_began = MAX(pair->sampled_began, query->first.frame);
         }
     } else if (call->outcome == CALL_DONE && !call->asks) {
         wmem_map_insert(query->succeeded, subject, GUINT_TO_POINTER(pinfo->num));
@@ -240,17 +240,17 @@ static void count_refusals(const verdict *v, monitor_call *call, packet_info *pi
     }
 }
 
-/* Stores the identifiers that a ValidateCounters response accepts or refuses, with its frame, for is_harmless(). */
+/* Stores the identifiers that a ValidateCounters response accepts, and the last that it refuses, with its frame, for is_harmless(). */
 static void count_identifiers(const verdict *v, monitor_call *call, const packet_info *pinfo,
                               const call_tap_data *tapped)
 {
     for (uint32_t i = 0; tapped->adds && tapped->is_response && i < tapped->num_identifiers; i++) {
-        const refused_identifier refused = {call_tap_identifier_key(tapped, i), pinfo->num};
+        const uint64_t key = call_tap_identifier_key(tapped, i);
         if (tapped->identifiers[i].status == 0) {
-            wmem_map_insert(v->accepted, wmem_memdup(v->memory, &refused.key, sizeof refused.key),
-                            GUINT_TO_POINTER(pinfo->num));
+            wmem_map_insert(v->accepted, wmem_memdup(v->memory, &key, sizeof key), GUINT_TO_POINTER(pinfo->num));
         } else {
-            wmem_array_append_one(call->query->refused, refused);
+            call->query->refused = key;
+            call->query->refused_frame = pinfo->num;
         }
     }
 }
@@ -270,20 +270,6 @@ static void count_values(verdict *v, monitor_call *call, packet_info *pinfo, con
         }
         call->facts |= (uint16_t)(is_untyped_result(&result) << FACT_UNTYPED);
         v->omitted.counts[OMITTED_UNTYPED] += is_untyped_result(&result);
-    }
-}
-
-/* Stores the query that got each object of HKEY_PERFORMANCE_DATA first, for format_rights_question(). */
-static void count_objects(const verdict *v, monitor_call *call, packet_info *pinfo, const call_tap_data *tapped)
-{
-    const perf_table *table = tapped->answer->table;
-
-    for (uint32_t i = 0; call->query->is_hkpd && i < table->num_groups; i++) {
-        const char *name = call_tap_object_name(pinfo->pool, tapped->server, table->groups[i].key);
-        const char *key = wmem_strdup_printf(pinfo->pool, "%s %s", call->query->server, name);
-        if (!wmem_map_contains(v->delivered, key)) {
-            wmem_map_insert(v->delivered, wmem_strdup(v->memory, key), call->query);
-        }
     }
 }
 
@@ -311,7 +297,6 @@ static void count_problems(verdict *v, monitor_call *call, packet_info *pinfo, c
         query->absences += is_absent && !query->is_absent;
         query->is_absent = is_absent;
         count_values(v, call, pinfo, tapped);
-        count_objects(v, call, pinfo, tapped);
     }
 }
 
@@ -372,7 +357,6 @@ const monitor_call *verdict_count(verdict *v, packet_info *pinfo, const call_tap
     verdict_query *query = is_unnamed ? request->query : find_or_add_query(v, pinfo, tapped);
     verdict_connection *connection = steps_note_call(pinfo, tapped->is_response);
     query->connection = connection;
-    query->pair = query->connection->peers;
     learn_server_name(v, query, tapped);
     request = count_call(v, query, request, pinfo, tapped);
     if (tapped->is_response && !request->asks && tapped->seconds >= SLOW_CALL_S) {
@@ -410,6 +394,5 @@ void verdict_restart(verdict **place)
     v->waiting = wmem_map_new_autoreset(v->memory, wmem_file_scope(), g_direct_hash, g_direct_equal);
     v->handles = wmem_map_new_autoreset(v->memory, wmem_file_scope(), g_direct_hash, g_direct_equal);
     v->accepted = wmem_map_new(v->memory, wmem_int64_hash, g_int64_equal);
-    v->delivered = wmem_map_new(v->memory, wmem_str_hash, g_str_equal);
     v->omitted = (omissions){0};
 }

@@ -113,16 +113,9 @@ typedef struct {
     uint32_t status;  /* Win32 error of the first; 0: none */
 } problem_things;
 
-/* A counter that ValidateCounters refused. */
-typedef struct {
-    uint64_t key;   /* call_tap_identifier_key() */
-    uint32_t frame; /* of the response */
-} refused_identifier;
-
 typedef struct verdict_query {
     struct verdict_monitor *monitor;       /* as of the last judgement */
     struct verdict_query *next;            /* of the same monitor */
-    verdict_peers *pair;                   /* NULL: not by TCP */
     const char *client, *server, *account; /* addresses; "": not known */
     const char *called;                    /* name that its client gives the server, NULL: none */
     bool is_hkpd, is_sealed;
@@ -141,7 +134,8 @@ typedef struct verdict_query {
     wmem_map_t *succeeded;  /* subject of a call for no data -> frame of its latest success */
     wmem_map_t *questions;  /* sealed key: subject -> number of its responses with data */
     unsigned most_asked;    /* sealed key: the highest number in `questions` */
-    wmem_array_t *refused;  /* refused_identifier */
+    uint64_t refused;       /* call_tap_identifier_key() of the counter that was refused last */
+    uint32_t refused_frame; /* 0: none was */
     wmem_map_t *empty_sets; /* paths of sets that had no instances in the first sample */
     unsigned absences;      /* times that instances, or an object, went away */
     bool is_absent;         /* some are away in the newest sample */
@@ -210,7 +204,7 @@ typedef struct {
     wmem_map_t *by_key;              /* key of a call, see format_query_key() -> verdict_query */
     wmem_map_t *handles;             /* verdict_query -> its state_handle */
     wmem_map_t *accepted;            /* call_tap_identifier_key() -> frame in which the server accepted it last */
-    wmem_map_t *delivered;           /* address of a server and name of an object -> first verdict_query that got it */
+    wmem_map_t *delivered;           /* key_of_question() -> first verdict_query that got all of it, as of the last judgement */
     GPtrArray *monitors;             /* verdict_monitor, as of the last judgement */
     omissions omitted;               /* of values, too */
     uint64_t values;                 /* number in all samples */
