@@ -93,7 +93,7 @@ static void add_query(const verdict *v, wmem_map_t *by_key, verdict_query *query
 static bool is_list_of_names(const monitor_call *call)
 {
     enum { FEWEST = 3 };
-    unsigned times = GPOINTER_TO_UINT(wmem_map_lookup(call->query->questions, GUINT_TO_POINTER(call->subject)));
+    int times = GPOINTER_TO_INT(wmem_map_lookup(call->query->questions, GUINT_TO_POINTER(call->subject)));
 
     return call->query->is_sealed && call->outcome == CALL_SAMPLE && times < FEWEST &&
            call->query->most_asked >= FEWEST;
@@ -107,14 +107,14 @@ static bool is_list_of_names(const monitor_call *call)
 static void settle_sealed(const verdict_monitor *monitor)
 {
     const double most = MAX(FAILED_TIMES * monitor->timing.usual, FAILED_S);
-    const monitor_call *next = monitor->calls; /* sample behind a call */
+    const monitor_call *next = monitor->calls; /* sample, or list of names, behind a call */
     double since = 0;                          /* when the time without data began */
 
     for (monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        while (next < monitor->end && (next <= call || next->outcome != CALL_SAMPLE)) {
+        while (next < monitor->end && (next <= call || next->size == 0)) {
             next++;
         }
-        if (call->outcome == CALL_SAMPLE) {
+        if (call->size > 0) {
             since = 0;
         } else if (call->outcome == CALL_EMPTY) {
             double until = next < monitor->end ? next->asked.time : steps_times.last;

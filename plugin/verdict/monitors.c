@@ -14,6 +14,8 @@
 
 #define MOST_OF_NAME 40 /* characters of a server's name */
 
+#define IN_VAIN 4 /* requests without data count as one with data, as the buffer of a list may have to grow a few times */
+
 #define SLOW_CALL_S 0.5 /* seconds: a call for no data that takes less makes no sample late */
 
 /* --- Whose a call is ---------------------------------------------------------------------------------------------- */
@@ -188,11 +190,14 @@ static monitor_call *count_call(verdict *v, verdict_query *query, monitor_call *
     query->asked -= call->outcome == CALL_PROBE;
     verdict_peers *pair = query->connection->peers;
     void *subject = GUINT_TO_POINTER(call->subject);
+    if (tapped->is_response && call->asks) {
+        int times = GPOINTER_TO_INT(wmem_map_lookup(query->questions, subject));
+        times = call->outcome == CALL_SAMPLE ? MAX(times, 0) + 1 : times <= 0 ? times - 1 : times;
+        wmem_map_insert(query->questions, subject, GINT_TO_POINTER(times));
+        query->most_asked = MAX(query->most_asked, times > 0 ? times : -times / IN_VAIN);
+    }
     if (call->outcome == CALL_SAMPLE) {
-        unsigned times = GPOINTER_TO_UINT(wmem_map_lookup(query->questions, subject)) + 1;
         query->samples++;
-        wmem_map_insert(query->questions, subject, GUINT_TO_POINTER(times));
-        query->most_asked = MAX(query->most_asked, times);
         if (pair) {
             pair->sampled = pinfo->num;
             pair->sampled_began = MAX(pair->sampled_began, query->first.frame);

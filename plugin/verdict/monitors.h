@@ -132,8 +132,8 @@ typedef struct verdict_query {
     uint32_t asked;         /* number of calls for data, size probes left out */
     double counters;        /* number in its newest response, or as QueryCounterInfo says; NAN: not known */
     wmem_map_t *succeeded;  /* subject of a call for no data -> frame of its latest success */
-    wmem_map_t *questions;  /* sealed key: subject -> number of its responses with data */
-    unsigned most_asked;    /* sealed key: the highest number in `questions` */
+    wmem_map_t *questions;  /* sealed key: subject -> number of its responses with data; negative: of all, none had any */
+    int most_asked;         /* sealed key: the highest number in `questions`, of IN_VAIN without data one */
     uint64_t refused;       /* call_tap_identifier_key() of the counter that was refused last */
     uint32_t refused_frame; /* 0: none was */
     wmem_map_t *empty_sets; /* paths of sets that had no instances in the first sample */

@@ -88,7 +88,7 @@ static const char *format_sampling(const verdict_monitor *monitor)
 
     if (stats[STAT_SAMPLES] <= 0) {
         return reads_names && !monitor->findings ? "no samples: it reads lists of names, and asks for no value"
-               : monitor->pair && monitor->pair->sampled > 0
+               : !monitor->first->is_sealed && monitor->pair && monitor->pair->sampled > 0
                    ? "other queries get the samples" /* perhaps its own, not decoded */
                : is_answered ? "no samples: no answer with data was captured"
                              : "no samples: no answer to its calls was captured";
