@@ -43,20 +43,11 @@ static inline bool perf_is_utf16(uint32_t code_page)
     return code_page == 0 || code_page == 1200;
 }
 
-/* True if one of four 16-bit units is 0. */
-static inline bool perf_has_zero_unit(uint64_t units)
-{
-    return ((units - 0x0001000100010001U) & ~units & 0x8000800080008000U) != 0;
-}
-
 /* Returns the bytes of a UTF-16 text before its terminator; without one, of all whole units in `room` bytes. */
 static inline uint32_t perf_utf16_size(const uint8_t *text, uint32_t room)
 {
     uint32_t n = 0;
 
-    while (room - n >= 8 && !perf_has_zero_unit(perf_le64(text + n))) {
-        n += 8;
-    }
     while (room - n >= 2 && (text[n] != 0 || text[n + 1] != 0)) {
         n += 2;
     }

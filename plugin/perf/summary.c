@@ -13,20 +13,17 @@
 void perf_summary_add(perf_summary *summary, double value)
 {
     if (summary->count++ == 0) {
-        summary->first = summary->min = summary->max = value;
+        summary->min = summary->max = value;
     }
     summary->last = value;
     summary->min = fmin(summary->min, value);
     summary->max = fmax(summary->max, value);
-    /* Neumaier's sum: the mean of a million small numbers after a large one stays right. */
-    double sum = summary->sum + value;
-    summary->lost += fabs(summary->sum) >= fabs(value) ? (summary->sum - sum) + value : (value - sum) + summary->sum;
-    summary->sum = sum;
+    summary->sum += value;
 }
 
 double perf_summary_mean(const perf_summary *summary)
 {
-    return summary->count > 0 ? (summary->sum + summary->lost) / (double)summary->count : 0;
+    return summary->count > 0 ? summary->sum / (double)summary->count : 0;
 }
 
 void perf_spread_add(perf_spread *spread, double value)

@@ -12,12 +12,10 @@
 /* Extremes and sum of finite numbers. Begins as zeros; all but `count` mean something once there are any. */
 typedef struct perf_summary {
     uint64_t count;
-    double first;
     double last;
     double min;
     double max;
     double sum;
-    double lost; /* to add to the sum: rounding took it */
 } perf_summary;
 
 /* Adds a finite number. */

@@ -7,18 +7,6 @@
 
 #include "perf/table.h"
 
-/* Adds a group without columns and rows. `end`: offset behind it. Needs: room for it. Returns it. */
-static inline perf_group *perf_add_group(perf_table *t, uint32_t offset, uint32_t end)
-{
-    t->groups[t->num_groups] = (perf_group){.offset = offset,
-                                            .end = end,
-                                            .key = t->num_groups,
-                                            .first_column = t->num_columns,
-                                            .first_row = t->num_rows,
-                                            .has_values = true};
-    return &t->groups[t->num_groups++];
-}
-
 /* Adds a column to the last group. */
 static inline void perf_add_column(perf_table *t, perf_group *g, perf_column column)
 {
@@ -118,7 +106,13 @@ static inline void perf_read_groups(perf_table *t, const perf_group_layout *layo
         }
         uint32_t faults_before = t->num_faults;
         fits = size >= layout->header_size && size <= left;
-        perf_group *g = perf_add_group(t, at, fits ? at + size : t->size);
+        perf_group *g = &t->groups[t->num_groups]; /* for which there is room */
+        *g = (perf_group){.offset = at,
+                          .end = fits ? at + size : t->size,
+                          .key = t->num_groups++,
+                          .first_column = t->num_columns,
+                          .first_row = t->num_rows,
+                          .has_values = true};
         perf_read_group(t, layout, g);
         if (!fits) { /* the size is wrong, or the capture lacks the rest, which is no fault */
             g->is_sound = false;

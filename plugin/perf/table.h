@@ -13,7 +13,6 @@
 
 #include "perf/bytes.h"
 #include "perf/calculate.h"
-#include "perf/identifier.h"
 #include "perf/structures.h"
 
 /* Faults. X(name, class, text): the text takes two numbers, what is stated and what was found; the class is the expert info's. */

@@ -11,7 +11,7 @@
 #include "state/servers.h"
 
 #include "perf/counter-types.h"
-#include "perf/identifier.h"
+#include "perf/structures.h"
 
 /* A counterset (id PERF_NO_ID) or one of its counters, or a title index of HKEY_PERFORMANCE_DATA (GUID of zeros). */
 typedef struct {

@@ -10,7 +10,7 @@
 
 #include "state/handles.h"
 
-#include "perf/identifier.h"
+#include "perf/structures.h"
 
 /* Hash an identifier, and compare two, without index and status, as keys of maps. The hash has all parts in one, so it is no sum of theirs. */
 unsigned query_identifier_hash(const void *key);

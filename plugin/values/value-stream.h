@@ -13,7 +13,7 @@
 
 #include "ws_compat.h"
 
-#include "perf/identifier.h"
+#include "perf/structures.h"
 #include "perf/table.h"
 #include "text/numbers.h"
 

@@ -67,23 +67,16 @@ static void test_spread(unsigned count, unsigned kinds)
 
 static void test_summary(void)
 {
-    perf_summary summary = {0}, large = {0};
+    perf_summary summary = {0};
 
     expect("no mean", perf_summary_mean(&summary), 0);
     perf_summary_add(&summary, -2);
     perf_summary_add(&summary, 5);
     perf_summary_add(&summary, 3);
-    expect("first", summary.first, -2);
     expect("last", summary.last, 3);
     expect("min", summary.min, -2);
     expect("max", summary.max, 5);
     expect("mean", perf_summary_mean(&summary), 2);
-    perf_summary_add(&large, 1e17);
-    for (unsigned i = 0; i < 1000000; i++) {
-        perf_summary_add(&large, 1);
-    }
-    perf_summary_add(&large, -1e17);
-    expect("mean of small ones", perf_summary_mean(&large), 1000000.0 / 1000002);
 }
 
 int main(void)
