@@ -14,7 +14,7 @@
 
 #define MOST_OF_NAME 40 /* characters of a server's name */
 
-#define IN_VAIN 4 /* requests without data count as one with data, as the buffer of a list may have to grow a few times */
+#define IN_VAIN 4 /* requests without data count as one with data: the buffer of a list may have to grow a few times */
 
 #define SLOW_CALL_S 0.5 /* seconds: a call for no data that takes less makes no sample late */
 

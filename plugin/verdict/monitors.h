@@ -132,7 +132,7 @@ typedef struct verdict_query {
     uint32_t asked;         /* number of calls for data, size probes left out */
     double counters;        /* number in its newest response, or as QueryCounterInfo says; NAN: not known */
     wmem_map_t *succeeded;  /* subject of a call for no data -> frame of its latest success */
-    wmem_map_t *questions;  /* sealed key: subject -> number of its responses with data; negative: of all, none had any */
+    wmem_map_t *questions;  /* sealed key: subject -> number of its responses with data; negative: of those without */
     int most_asked;         /* sealed key: the highest number in `questions`, of IN_VAIN without data one */
     uint64_t refused;       /* call_tap_identifier_key() of the counter that was refused last */
     uint32_t refused_frame; /* 0: none was */
@@ -204,7 +204,7 @@ typedef struct {
     wmem_map_t *by_key;              /* key of a call, see format_query_key() -> verdict_query */
     wmem_map_t *handles;             /* verdict_query -> its state_handle */
     wmem_map_t *accepted;            /* call_tap_identifier_key() -> frame in which the server accepted it last */
-    wmem_map_t *delivered;           /* key_of_question() -> first verdict_query that got all of it, as of the last judgement */
+    wmem_map_t *delivered;           /* key_of_question() -> first verdict_query that got all of it */
     GPtrArray *monitors;             /* verdict_monitor, as of the last judgement */
     omissions omitted;               /* of values, too */
     uint64_t values;                 /* number in all samples */
