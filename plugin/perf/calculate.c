@@ -168,11 +168,8 @@ static perf_no_result check_value(const perf_counter_type *type, const perf_poin
     if (!type) {
         return PERF_NO_RESULT_UNKNOWN_TYPE;
     }
-    if (type->kind == PERF_KIND_BASE) {
-        return PERF_NO_RESULT_BASE_TYPE;
-    }
     if (type->formula == PERF_FORMULA_NONE) {
-        return PERF_NO_RESULT_NO_FORMULA;
+        return perf_counter_type_is_base(type->value) ? PERF_NO_RESULT_BASE_TYPE : PERF_NO_RESULT_NO_FORMULA;
     }
     if (current->value.size == 4 && (type->value & PERF_SIZE_MASK) == PERF_SIZE_LARGE) {
         return PERF_NO_RESULT_TOO_SHORT; /* 8 bytes for a type of 4 are what providers send */

@@ -14,11 +14,7 @@
 
 const perf_formula_info perf_formulas[PERF_NUM_FORMULAS] = {PERF_FORMULAS(FORMULA_ROW)};
 
-/* PERF_NUMBER_HEX is 0, so types that are no number at all have it too. */
-#define IS_HEX(value, formula) ((formula) == PERF_FORMULA_RAW && ((value)&PERF_SUBTYPE_MASK) == 0)
-
-#define TYPE_ROW(value, name, kind, formula, unit, note, constant) \
-    {value, name, PERF_KIND_##kind, PERF_FORMULA_##formula, unit, IS_HEX(value, PERF_FORMULA_##formula), note},
+#define TYPE_ROW(value, name, formula, unit, note, constant) {value, name, PERF_FORMULA_##formula, unit, note},
 
 const perf_counter_type perf_counter_types[PERF_NUM_COUNTER_TYPES] = {PERF_COUNTER_TYPES(TYPE_ROW)};
 

@@ -209,7 +209,7 @@ static inline const perf_column *perf_table_column(const perf_table *t, const pe
 /* True for a base counter of PERF_DATA_BLOCK, which has the title index of its counter: only with this an id is unique. PerflibV2: false. */
 static inline bool perf_column_is_base(const perf_column *column)
 {
-    return (column->type & 0x000F0C00) == 0x00030400; /* PERF_TYPE_COUNTER, PERF_COUNTER_BASE */
+    return perf_counter_type_is_base(column->type);
 }
 
 /* Bytes of a name that are read: its other ones would be read for each child of a parent (pdh.h: PDH_MAX_INSTANCE_NAME is 1,024 characters). */

@@ -80,7 +80,7 @@ static void write_outcome(GString *text, value_stream *stream, const perf_result
 
     if (!is_calculated) {
         csv_text(text, NULL);
-    } else if (type && type->kind == PERF_KIND_NUMBER) { /* a raw count is itself, with all its bits */
+    } else if (type && type->formula == PERF_FORMULA_RAW) { /* a raw count is itself, with all its bits */
         csv_integer(text, stream->at.raw.value);
     } else {
         csv_text(text, csv_format_number(number, result->value));

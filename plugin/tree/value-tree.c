@@ -337,7 +337,7 @@ static const char *format_info_value(wmem_allocator_t *pool, const counter_respo
     uint32_t row = find_info_row(stream);
     for (uint32_t column = 0; column < stream->group->columns && !is_found; column++) {
         const counter_value *at = value_stream_go_to(stream, row, column);
-        is_found = at && !(at->counter->type && at->counter->type->kind == PERF_KIND_BASE);
+        is_found = at && !(at->counter->type && perf_counter_type_is_base(at->counter->type->value));
     }
     const char *path = is_found ? value_stream_path(stream) : NULL;
     if (path == NULL) {

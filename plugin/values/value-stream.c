@@ -104,7 +104,7 @@ static void look_up_column(value_stream *stream, value_column *column)
         const metadata_result known = metadata_lookup(stream->response.server, key, METADATA_COUNTER);
         column->info = known.entry ? &known.entry->counter : NULL;
         column->type = known.entry ? known.entry->type : NULL;
-        column->is_text = column->type && column->type->kind == PERF_KIND_TEXT;
+        column->is_text = column->type && perf_counter_type_is_text(column->type->value);
         is_assumed |= known.is_assumed;
     }
     column->none = column->type               ? PERF_NO_RESULT_OK
@@ -552,9 +552,9 @@ const char *value_stream_format(value_stream *stream, const perf_result *result)
     }
     text_integer(number, at->raw.size > 0 ? at->raw.value : at->size);
     if (result->none == PERF_NO_RESULT_OK) {
-        if (type->hex) {
+        if ((type->value & ~PERF_SIZE_MASK) == 0) { /* a number, PERF_NUMBER_HEX */
             snprintf(number, sizeof number, "0x%" PRIx64, at->raw.value);
-        } else if (type->kind != PERF_KIND_NUMBER) { /* a raw type's is what was sent: a double does not hold 64 bits */
+        } else if (type->formula != PERF_FORMULA_RAW) { /* of which a double does not hold 64 bits */
             text_number(number, result->value);
         }
         snprintf(stream->words, sizeof stream->words, "%s%s%s", number, *type->unit ? " " : "", type->unit);
@@ -579,7 +579,7 @@ const char *value_stream_format_formula(const value_stream *stream)
     const perf_point none = {.value = {0, 0}}, *now = &stream->operands.current, *before = &none;
     char number[TEXT_NUMBER_SIZE];
 
-    if (counter->none != PERF_NO_RESULT_OK || counter->type->kind != PERF_KIND_COUNTER || stream->at.raw.size == 0) {
+    if (counter->none != PERF_NO_RESULT_OK || counter->type->formula <= PERF_FORMULA_RAW || stream->at.raw.size == 0) {
         return "";
     }
     const perf_formula_info *formula = &perf_formulas[counter->type->formula];

@@ -49,11 +49,11 @@ static void doc_types(FILE *out)
 
         fprintf(out, "| 0x%08" PRIX32 " | %" PRIu32 " | `%s` | ", type->value, type->value, type->name);
         if (text[0]) {
-            fprintf(out, "`%s`%s", text, type->hex ? " in hexadecimal" : "");
-        } else if (type->kind == PERF_KIND_BASE) {
+            fprintf(out, "`%s`%s", text, type->value <= PERF_SIZE_LARGE ? " in hexadecimal" : "");
+        } else if (perf_counter_type_is_base(type->value)) {
             fprintf(out, "only an operand of other counters");
         } else {
-            fprintf(out, type->kind == PERF_KIND_TEXT ? "text" : "no calculated value");
+            fprintf(out, perf_counter_type_is_text(type->value) ? "text" : "no calculated value");
         }
         fprintf(out, " | %s | %s |\n", type->unit, type->note);
     }
