@@ -118,9 +118,6 @@ static uint32_t read_object(perf_table *t, perf_group *g, bool is_other_way)
     g->code_page = perf_table_u32(t, g->offset + 44);
     g->has_instances = instances >= 0;
     g->has_values = instances >= PERF_INSTANCES_NONE;
-    if (instances < PERF_INSTANCES_METADATA_NONE) {
-        perf_group_fault(t, PERF_FAULT_ROWS, g->offset + 40, (uint32_t)instances, 0);
-    }
     if (header < PERF_OBJECT_TYPE_SIZE || header > definitions || definitions > size) {
         return perf_group_fault(t, PERF_FAULT_PARTS, g->offset + 4, definitions, size);
     }

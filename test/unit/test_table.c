@@ -578,7 +578,6 @@ static void test_sizes_of_data_block(void)
         {OBJECT + 40, 3, PERF_FAULT_ROWS, OBJECT + 40, 3, 2, 2},
         {OBJECT + 40, (uint32_t)-1, PERF_FAULT_REST, OBJECT, OBJECT_SIZE, COUNTERS - OBJECT, 2},
         {OBJECT + 40, (uint32_t)-2, PERF_FAULT_REST, OBJECT, OBJECT_SIZE, INSTANCE - OBJECT, 2},
-        {OBJECT + 40, (uint32_t)-4, PERF_FAULT_ROWS, OBJECT + 40, (uint32_t)-4, 0, 2},
         {DEFINITION, 39, PERF_FAULT_COLUMNS, OBJECT + 32, 2, 0, 2},
         {DEFINITION, 41, PERF_FAULT_COLUMNS, OBJECT + 32, 2, 1, 2},
         {DEFINITION + 32, 17, PERF_FAULT_OFFSET, DEFINITION + 36, 8, 25, 3},
