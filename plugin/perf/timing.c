@@ -117,28 +117,6 @@ static uint32_t find_gaps(const timing_request *requests, uint32_t count, bool *
     return num_gaps;
 }
 
-/* Returns the median gap. Needs: room for `count` in `numbers`. */
-static double usual_gap(const timing_gap *gaps, uint32_t count, double *numbers)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        numbers[i] = gaps[i].seconds;
-    }
-    return perf_median(numbers, count);
-}
-
-/* Returns the lower quartile of response times, 0: no response. Needs: room for `count` in `numbers`. */
-static double lower_quartile(const timing_request *requests, uint32_t count, double *numbers)
-{
-    uint32_t num = 0;
-
-    for (uint32_t i = 0; i < count; i++) {
-        numbers[num] = requests[i].answered - requests[i].sent;
-        num += requests[i].answered > 0;
-    }
-    qsort(numbers, num, sizeof *numbers, perf_compare_numbers);
-    return num > 0 ? numbers[num / 4] : 0;
-}
-
 /* True if the gap's request is late. A query's first gap never is: the client sets up, then its timer begins. Nor is one that is not long by
  * the server's clock. */
 static bool is_late_gap(const timing_request *requests, const timing_gap *gap, double usual)
@@ -175,19 +153,26 @@ timing_verdict timing_judge(const timing_request *requests, uint32_t count, timi
     uint32_t *ended = malloc((count + 1) * sizeof *ended);
     double *numbers = calloc(count + 1, sizeof *numbers);
     timing_verdict v = {.num_gaps = 0};
+    uint32_t num_waits = 0;
 
     if (has_next && ended && numbers) {
         v.num_gaps = find_gaps(requests, count, has_next, ended, gaps);
-        v.usual = usual_gap(gaps, v.num_gaps, numbers);
+        for (uint32_t i = 0; i < v.num_gaps; i++) {
+            numbers[i] = gaps[i].seconds;
+        }
+        v.usual = perf_median(numbers, v.num_gaps);
         for (uint32_t i = 0; i < count; i++) {
             takes_turns |= requests[i].is_in_turn;
+            numbers[num_waits] = requests[i].answered - requests[i].sent;
+            num_waits += requests[i].answered > 0;
         }
         /* Nothing tells which query is asked: a request is late only if none was asked for as long. */
         for (uint32_t i = 1; takes_turns && i < count; i++) {
             gaps[i - 1] = gap_between(requests, i - 1, i);
             v.num_gaps = i;
         }
-        v.quartile = lower_quartile(requests, count, numbers);
+        qsort(numbers, num_waits, sizeof *numbers, perf_compare_numbers);
+        v.quartile = num_waits > 0 ? numbers[num_waits / 4] : 0;
         v.slow_from = timing_slow_from(v.quartile, v.usual, v.num_gaps);
         judge_gaps(&v, requests, gaps);
     }
