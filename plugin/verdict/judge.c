@@ -172,8 +172,6 @@ static void show_open(const verdict_monitor *monitor, problem_shown *all)
             show_problem(monitor, &all[PROBLEM_LEFT_OPEN], query->first, NULL);
         }
     }
-    all[PROBLEM_CLOSED].word = monitor->first->is_hkpd ? "handle" : "query";
-    all[PROBLEM_LEFT_OPEN].word = wmem_strdup_printf(monitor->pool, "%u", all[PROBLEM_LEFT_OPEN].shown.count);
 }
 
 /* Shows lost and truncated packets, if they did harm: samples or responses are missing, no data came, or values are assumed. `lacks_some`:
@@ -267,7 +265,6 @@ static void describe_problem(const verdict *v, const verdict_monitor *monitor, m
         problem->shown.which = problem->is_mixed ? "calls" : first->operation;
         problem->shown.advice = number > PROBLEM_PROTECTION ? text_error_meaning(first->status) : NULL;
         if (number >= PROBLEM_PROTECTION && problem->is_mixed) {
-            problem->shown.more = wmem_strdup_printf(monitor->pool, "first %s: %s", first->operation, error);
             problem->word = wmem_strconcat(monitor->pool, "errors, first ", error, NULL);
         }
     }

@@ -63,7 +63,7 @@ static inline verdict_moment monitor_call_shown_at(const monitor_call *call)
 
 /* Problems of a monitor: X(PROBLEM, kind and party of the finding, fewest, sentence). `fewest`: so
  * many frames make a finding; if more than one, of calls behind the last sample. $F: path of the
- * first counter, or operation; %s: error, or see judge.c. NULL: steps_add_failure() has the
+ * first counter, or operation; %s: error. NULL: steps_add_failure() has the
  * sentence. Up to NAMES a response states them of its counters and values.
  * From PROTECTION on a monitor has the first alone: the others are consequences. */
 #define PROBLEMS(X) \
@@ -83,8 +83,8 @@ static inline verdict_moment monitor_call_shown_at(const monitor_call *call)
     X(SEALED, NO_DATA, SERVER, 1, "$S answers $C without data (it fails, or $C offers too little room)$N: $T") \
     X(ROOM, NO_DATA, CLIENT, MANY_EMPTY, "$C offers $S too little room each time, and gets no sample: $T") \
     X(SLOW, SLOW, SERVER, 1, "$S (or the network) responds slowly to $F of $C$N: $T") \
-    X(CLOSED, BROKEN, SERVER, 1, "$S (or a firewall) closed the connection from $C with a %s open$N: $T") \
-    X(LEFT_OPEN, HANDLES_OPEN, CLIENT, MANY_OPEN, "$C left %s handles open on $S: $T") \
+    X(CLOSED, BROKEN, SERVER, 1, "$S (or a firewall) closed the connection from $C while in use$N: $T") \
+    X(LEFT_OPEN, HANDLES_OPEN, CLIENT, MANY_OPEN, "$C left handles open on $S$N: $T") \
     X(LOST, LOST, CAPTURE, 1, "The capture lacks packets of $C and $S[, or their order]: $T") \
     X(CUT, LOST, CAPTURE, 1, "The capture cuts frames of $C and $S short: $T") \
     X(PROTECTION, NOT_SEALED, CLIENT, 1, "$S denies calls that $C signed but did not seal: $T") \
