@@ -19,7 +19,7 @@ static const value_string num_instances_vals[] = {
     {0, NULL},
 };
 static const value_string none_vals[] = {{0xFFFFFFFFU, "none"}, {0, NULL}};
-static const value_string unique_id_vals[] = {{PERF_NO_UNIQUE_ID, "PERF_NO_UNIQUE_ID"}, {0, NULL}};
+static const value_string unique_id_vals[] = {{PERF_NO_ID, "PERF_NO_UNIQUE_ID"}, {0, NULL}};
 static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {0, NULL}};
 
 /* Kinds of fields that tree/fields.h does not have: the index of a title has a pointer of 4 bytes behind it, and a title is generated. */

@@ -29,20 +29,12 @@ static const operand_reasons reasons[] = {
 /* Returns a number of one sample; size 0: it is missing. */
 static inline perf_raw get_operand(perf_operand which, const perf_point *point)
 {
-    switch (which) {
-    case PERF_OPERAND_TICKS:
-        return (perf_raw){point->perf_time, 8};
-    case PERF_OPERAND_100NS:
-        return (perf_raw){point->time_100ns, 8};
-    case PERF_OPERAND_TIME:
-        return point->time;
-    case PERF_OPERAND_FREQ:
-        return point->freq;
-    case PERF_OPERAND_BASE:
-        return point->base;
-    default:
-        return point->value;
-    }
+    return which == PERF_OPERAND_TICKS   ? (perf_raw){point->perf_time, 8}
+           : which == PERF_OPERAND_100NS ? (perf_raw){point->time_100ns, 8}
+           : which == PERF_OPERAND_TIME  ? point->time
+           : which == PERF_OPERAND_FREQ  ? point->freq
+           : which == PERF_OPERAND_BASE  ? point->base
+                                         : point->value;
 }
 
 /* Finds the difference of two samples, as an integer: a double does not hold 64 bits. Needs: both have one size. Returns false if the value has

@@ -42,8 +42,6 @@ typedef enum { PERF_BLOCK_TYPES(PERF_BLOCK_TYPE_ENUM) } perf_block_type;
 #define PERF_INSTANCES_METADATA_MULTIPLE (-2) /* PERF_METADATA_MULTIPLE_INSTANCES: definitions alone */
 #define PERF_INSTANCES_METADATA_NONE (-3)     /* PERF_METADATA_NO_INSTANCES: definitions alone */
 
-#define PERF_NO_UNIQUE_ID 0xFFFFFFFFU
-
 /* An id that is none: all counters, any instance; no base, time, frequency or multi counter. */
 #define PERF_NO_ID 0xFFFFFFFFU
 

@@ -64,8 +64,7 @@ typedef struct {
     uint32_t cells;  /* offset of the first PERF_COUNTER_DATA, or of the PERF_COUNTER_BLOCK; 0: no value can be read */
     union {
         uint32_t block_size; /* PERF_DATA_BLOCK: bytes of the counter block */
-        uint32_t
-            cell_list; /* PerflibV2: number of its first cell in the table's plus 1; 0: each value takes 16 bytes */
+        uint32_t cell_list;  /* PerflibV2: number of its first cell, plus 1; 0: each value takes 16 bytes */
     };
 } perf_row;
 
@@ -265,8 +264,7 @@ uint32_t perf_table_find_row(const perf_table *table, const perf_group *group, c
 /* A row among those of its name and of its parent's. */
 typedef struct {
     uint32_t ordinal; /* 0 for the first row of that name */
-    bool
-        is_assumed; /* its parent is not in the response, or of several rows of a name one is called "x#1", as this row's path may be */
+    bool is_assumed;  /* its parent is not in the response, or of several rows of a name one is itself called "x#1" */
 } perf_row_name;
 
 /* Returns the object of a row's parent, and `parent`: its row there; NULL, and no `parent`: the row has none, as in

@@ -700,7 +700,7 @@ static void build_processes(buffer *b, const char *rows)
     uint32_t object = begin_object(b, 230, 1, (uint32_t)strlen(rows) / 2);
     put_definition(b, 784, 0x00010000, 4, 4);
     for (; *rows; rows += 2) {
-        put_block_instance(b, 0, 0, PERF_NO_UNIQUE_ID, rows[0]);
+        put_block_instance(b, 0, 0, PERF_NO_ID, rows[0]);
         put_numbers(b, 8, (uint32_t)(rows[1] - '0'));
     }
     set32(b, object, b->size - object);
