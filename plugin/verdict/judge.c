@@ -9,10 +9,11 @@
 
 #include <math.h>
 
-#define IDLE_S 60.0       /* seconds: firewalls forget a connection without packets after a minute or more */
-#define IDLE_STOP_S 590.0 /* seconds: Remote Registry stops when nobody asked for ten minutes */
-#define MOST_ABSENCES 2   /* absences of a counterset's instances: more are usual for it */
-#define FEWEST_RESENT 3   /* times that a packet is resent and never acknowledged before the way is broken */
+#define IDLE_S 60.0        /* seconds: firewalls forget a connection without packets after a minute or more */
+#define IDLE_STOP_S 590.0  /* seconds: Remote Registry stops when nobody asked for ten minutes */
+#define MOST_ABSENCES 2    /* absences of a counterset's instances: more are usual for it */
+#define MOST_COMPARED 1000 /* monitors of which one may get what another lacks */
+#define FEWEST_RESENT 3    /* times that a packet is resent and never acknowledged before the way is broken */
 #define STATUS_CANCELLED 0xc0000120
 
 enum { UNKNOWN_INTERFACE = 0x1c010003 };
@@ -195,34 +196,22 @@ static void show_lacking(const verdict_monitor *monitor, problem_shown *all, boo
 
 /* --- Findings ------------------------------------------------------------------------------------------------------ */
 
-/* Returns the key of what a query asks a server for. */
-static void *key_of_question(const verdict_query *query)
-{
-    return GUINT_TO_POINTER(query->asked_for + g_str_hash(query->server));
-}
-
-/* Stores of each question the first query that got samples and lacks nothing, for format_rights_question(). */
-static void find_delivered(verdict *v)
-{
-    v->delivered = wmem_map_new(v->pool, g_direct_hash, g_direct_equal);
-    for (unsigned i = v->monitors->len; i > 0; i--) {
-        const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i - 1);
-        if (monitor->first->asked_for > 0 && monitor->numbers[STAT_SAMPLES] > 0 &&
-            monitor->problems[PROBLEM_NOT_DELIVERED].count == 0) {
-            wmem_map_insert(v->delivered, key_of_question(monitor->first), monitor->first);
-        }
-    }
-}
-
-/* Returns "CLIENT gets it: may this account read it?" if another client or account asks the same and lacks nothing; else NULL. Accounts count only
- * if both are known. */
+/* Returns "CLIENT gets it: may this account read it?" if another client or account asks the same of this server and lacks nothing; else NULL.
+ * Accounts count only if both are known. */
 static const char *format_rights_question(const verdict *v, const verdict_query *own)
 {
-    const verdict_query *other = wmem_map_lookup(v->delivered, key_of_question(own));
-    bool is_other = other && (strcmp(other->client, own->client) != 0 ||
-                              (*other->account && *own->account && strcmp(other->account, own->account) != 0));
-
-    return is_other ? wmem_strdup_printf(v->pool, "%s gets it: may this account read it?", other->client) : NULL;
+    for (unsigned i = 0; i < MIN(v->monitors->len, MOST_COMPARED); i++) {
+        const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
+        const verdict_query *other = monitor->first;
+        bool is_whole = monitor->numbers[STAT_SAMPLES] > 0 && monitor->problems[PROBLEM_NOT_DELIVERED].count == 0;
+        bool is_other = strcmp(other->client, own->client) != 0 ||
+                        (*other->account && *own->account && strcmp(other->account, own->account) != 0);
+        bool is_same = other->asked_for > 0 && other->asked_for == own->asked_for;
+        if (is_whole && is_other && is_same && strcmp(other->server, own->server) == 0) {
+            return wmem_strdup_printf(v->pool, "%s gets it: may this account read it?", other->client);
+        }
+    }
+    return NULL;
 }
 
 /* Returns true if a problem of counters is no finding: instances come and go; the server later accepted, from any client, what it had refused
@@ -332,7 +321,6 @@ static void find_peers_failures(verdict *v)
 void verdict_judge(verdict *v)
 {
     monitors_join(v);
-    find_delivered(v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         find_problems(v, g_ptr_array_index(v->monitors, i));
     }

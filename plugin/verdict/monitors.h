@@ -204,7 +204,6 @@ typedef struct {
     wmem_map_t *by_key;              /* key of a call, see format_query_key() -> verdict_query */
     wmem_map_t *handles;             /* verdict_query -> its state_handle */
     wmem_map_t *accepted;            /* call_tap_identifier_key() -> frame in which the server accepted it last */
-    wmem_map_t *delivered;           /* key_of_question() -> first verdict_query that got all of it */
     GPtrArray *monitors;             /* verdict_monitor, as of the last judgement */
     omissions omitted;               /* of values, too */
     uint64_t values;                 /* number in all samples */

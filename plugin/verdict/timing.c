@@ -104,14 +104,6 @@ static void add_groups(verdict_monitor *monitor, verdict_kind kind, const late_g
     }
 }
 
-/* Returns true if the server, or the network, ended the connection between two samples: that is a finding, and the gap its consequence. */
-static bool is_consequence(const monitor_call *before, const monitor_call *sample)
-{
-    const verdict_connection *connection = before->connection;
-
-    return !connection->is_ended_by_client && is_within(&connection->end, before->asked.time, sample->asked.time);
-}
-
 /* Adds findings of late requests, and of pauses behind a close by the client. Returns whether a long gap lacks packets that nobody resent. A gap in
  * which packets are lost is not late. Changes: number of late samples. */
 static bool find_late(verdict_monitor *monitor)
@@ -130,7 +122,10 @@ static bool find_late(verdict_monitor *monitor)
             is_long && steps_has_loss(monitor->pair, before->asked.time, monitor_call_shown_at(sample).time);
         /* what is resent was lost on its way */
         lacks_some |= is_unseen && sample->at_response.resent <= find_troubles_before(before, sample)->resent;
-        if (!gap->is_late || is_unseen || is_consequence(before, sample)) {
+        /* the server, or the network, ended the connection: that is a finding, and the gap its consequence */
+        bool is_cut = !before->connection->is_ended_by_client &&
+                      is_within(&before->connection->end, before->asked.time, sample->asked.time);
+        if (!gap->is_late || is_unseen || is_cut) {
             continue;
         }
         late_cause cause = find_cause(before, sample, gap->seconds - usual);
