@@ -141,7 +141,6 @@ static void judge_gaps(timing_verdict *v, const timing_request *requests, timing
         v->longest = gaps[i].seconds > gaps[v->longest].seconds ? i : v->longest;
     }
     v->is_even = timing_is_even(v->num_gaps, num_long);
-    v->is_any_long = num_long > 0;
     for (uint32_t i = 0; v->is_even && i < v->num_gaps; i++) {
         gaps[i].is_late = is_late_gap(requests, &gaps[i], v->usual);
     }

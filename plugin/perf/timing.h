@@ -91,7 +91,6 @@ typedef struct {
     uint32_t num_gaps;
     uint32_t longest; /* place of the longest gap; meaningless without gaps */
     bool is_even;     /* the usual gap is the sampling interval */
-    bool is_any_long;
 } timing_verdict;
 
 /* Judges a monitor. Needs: requests by time, less than 2^32. Returns zeros without memory. Changes: fills `gaps`, with room for `count`. */

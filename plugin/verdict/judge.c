@@ -35,10 +35,8 @@ static const struct {
 /* A monitor's problem. Begins as zeros. */
 typedef struct {
     verdict_evidence shown;
-    const char *word;          /* for %s in the sentence */
     const monitor_call *first; /* NULL: it is not of calls */
     bool is_mixed;             /* calls have another operation or error than the first */
-    uint32_t status;           /* NTSTATUS of a pipe that failed last */
 } problem_shown;
 
 /* Adds a frame that shows a problem. `call`: NULL: it is of none. */
@@ -150,7 +148,6 @@ static void show_call(const verdict_monitor *monitor, problem_shown *all, const 
     }
     if (own != PROBLEM_NONE) {
         show_problem(monitor, &all[own], is_pipe ? call->failure->at : at, call);
-        all[own].status = is_pipe ? call->failure->status : 0;
     }
 }
 
@@ -229,9 +226,10 @@ static bool is_harmless(const verdict *v, const verdict_monitor *monitor, monito
            (problem == PROBLEM_NAMES && (monitor->facts >> FACT_TITLES & 1));
 }
 
-/* Fills what a problem is about, with its error and meaning: of counters the first path and their number; of calls the operation. */
-static void describe_problem(const verdict *v, const verdict_monitor *monitor, monitor_problem number,
-                             problem_shown *problem)
+/* Fills what a problem is about, with its meaning: of counters the first path and their number; of calls the operation. Returns its error, NULL: it
+ * has none. */
+static const char *describe_problem(const verdict *v, const verdict_monitor *monitor, monitor_problem number,
+                                    problem_shown *problem)
 {
     const problem_things *things = number < NUM_COUNTER_PROBLEMS ? &monitor->problems[number] : NULL;
     const monitor_call *first = problem->first;
@@ -247,16 +245,15 @@ static void describe_problem(const verdict *v, const verdict_monitor *monitor, m
             problem->shown.advice = number == PROBLEM_NOT_DELIVERED ? format_rights_question(v, monitor->first)
                                                                     : text_error_meaning(things->status);
         }
-        problem->word = text_win32_error(monitor->pool, things->status);
-    } else if (first) {
+        return text_win32_error(monitor->pool, things->status);
+    }
+    if (first) {
         const char *error = (first->is_fault ? text_fault : text_win32_error)(monitor->pool, first->status);
-        problem->word = error;
         problem->shown.which = problem->is_mixed ? "calls" : first->operation;
         problem->shown.advice = number > PROBLEM_PROTECTION ? text_error_meaning(first->status) : NULL;
-        if (number >= PROBLEM_PROTECTION && problem->is_mixed) {
-            problem->word = wmem_strconcat(monitor->pool, "errors, first ", error, NULL);
-        }
+        return problem->is_mixed ? wmem_strconcat(monitor->pool, "errors, first ", error, NULL) : error;
     }
+    return NULL;
 }
 
 /* Adds findings of all problems of a monitor. */
@@ -275,14 +272,15 @@ static void find_problems(const verdict *v, verdict_monitor *monitor)
         if (problem_rows[i].text == NULL || all[i].shown.count < problem_rows[i].fewest || is_harmless(v, monitor, i)) {
             continue;
         }
-        describe_problem(v, monitor, i, &all[i]);
+        const char *error = describe_problem(v, monitor, i, &all[i]);
         has_failed = i >= PROBLEM_PROTECTION;
         monitor_add_finding(monitor, problem_rows[i].kind, problem_rows[i].party, &all[i].shown, problem_rows[i].text,
-                            all[i].word);
+                            error);
     }
-    if (all[PROBLEM_PIPE].first && monitor->pair) {
+    const problem_shown *pipe = &all[PROBLEM_PIPE];
+    if (pipe->first && monitor->pair) {
         const setup_failure failure = {
-            .step = STEP_CALL, .outcome = all[PROBLEM_PIPE].status, .shown = all[PROBLEM_PIPE].shown};
+            .step = STEP_CALL, .outcome = pipe->first->failure->status, .shown = pipe->shown};
         steps_add_failure(monitor, &failure);
     }
 }

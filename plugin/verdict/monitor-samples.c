@@ -231,7 +231,7 @@ static void find_intervals(verdict_monitor *monitor)
     stats[STAT_JITTER] = find_median(jitters);
 }
 
-/* Fills the texts of Query, Opened, of the first query, and Closed, of the newest; sealed ones are not known. Needs: `number` is not 0. */
+/* Fills the texts of Query, Opened, of the first query, and Closed, of the newest. Needs: `number` is not 0. */
 static void describe_handles(verdict_monitor *monitor)
 {
     const verdict_query *first = monitor->first;
@@ -241,14 +241,13 @@ static void describe_handles(verdict_monitor *monitor)
 
     texts[STAT_HANDLE] =
         wmem_strdup_printf(monitor->pool, more > 0 ? "%s %u and %u more" : "%s %u", kind, monitor->number, more);
-    if (first->is_sealed) {
-        texts[STAT_OPENED] = "sealed (intervals by the capture's clock)";
-        return;
-    }
     texts[STAT_OPENED] = first->opened_frame > 0 ? wmem_strdup_printf(monitor->pool, "frame %u", first->opened_frame)
+                         : first->is_sealed      ? "not known"
                                                  : "before the capture";
-    texts[STAT_CLOSED] =
-        monitor->closed_frame > 0 ? wmem_strdup_printf(monitor->pool, "frame %u", monitor->closed_frame) : "left open";
+    texts[STAT_CLOSED] = monitor->closed_frame > 0
+                             ? wmem_strdup_printf(monitor->pool, "frame %u", monitor->closed_frame)
+                         : first->is_sealed ? "not known"
+                                            : "left open";
 }
 
 void monitors_join(verdict *v)

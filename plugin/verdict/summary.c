@@ -82,8 +82,8 @@ static const char *format_sampling(const verdict_monitor *monitor)
     bool is_answered = monitor->facts >> FACT_ANSWERED & 1;
     bool reads_names = (monitor->facts >> FACT_TITLES & 1) && monitor->num_samples == 0 && stats[STAT_PROBES] <= 0;
     /* the interval is known, no gap is long, no response slow, no packet marked */
-    bool none_late = timing->is_even && !timing->is_any_long && !steps_times.was_set &&
-                     !(monitor->facts >> FACT_MARKED & 1) && stats[STAT_LATE_ANSWERED] == 0;
+    bool none_late = timing->is_even && !timing_is_long(stats[STAT_LONGEST], timing->usual, TIMING_LATE) &&
+                     !steps_times.was_set && !(monitor->facts >> FACT_MARKED & 1) && stats[STAT_LATE_ANSWERED] == 0;
     wmem_allocator_t *pool = monitor->pool;
 
     if (stats[STAT_SAMPLES] <= 0) {
