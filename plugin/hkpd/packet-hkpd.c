@@ -489,8 +489,9 @@ static void report_objects(hkpd_pdu *p)
     call_tap_object object;
 
     while (table->is_sound && p->question.kind == QUESTION_INDEXES && read_title_index(&indexes, &object.title)) {
-        bool was_there = before == NULL || !before->is_sound || perf_table_count_objects(before, object.title) > 0;
-        object.is_there = perf_table_count_objects(table, object.title) > 0;
+        bool was_there =
+            before == NULL || !before->is_sound || perf_table_find_objects(before, object.title)->count > 0;
+        object.is_there = perf_table_find_objects(table, object.title)->count > 0;
         object.is_news = object.is_there != was_there;
         if (!object.is_there || object.is_news) {
             wmem_array_append_one(objects, object);

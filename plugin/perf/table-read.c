@@ -476,7 +476,7 @@ static void mark_repeated_objects(perf_table *t)
 {
     for (uint32_t i = 0; t->num_groups > 1 && i < t->num_groups; i++) {
         perf_group *g = &t->groups[i];
-        uint32_t count = perf_table_count_objects(t, g->key);
+        uint32_t count = perf_table_find_objects(t, g->key)->count;
         if (count > 1) {
             g->is_sound = false;
             add_fault(t, PERF_FAULT_TWICE, i, g->offset + 12, g->key, count);

@@ -178,8 +178,7 @@ uint32_t perf_table_find_column(perf_table *t, perf_group *g, uint32_t id, bool 
     return perf_table_count_columns(t, g, id, is_base, &first) == 1 ? first : PERF_NO_ID;
 }
 
-/* Returns the slot of the objects with a title index; count 0: there is none. Changes: makes the index. */
-static const perf_slot *find_objects(perf_table *t, uint32_t title_index)
+const perf_slot *perf_table_find_objects(perf_table *t, uint32_t title_index)
 {
     if (t->by_key.slots == NULL) {
         make_index(t, &t->by_key, t->num_groups);
@@ -192,14 +191,9 @@ static const perf_slot *find_objects(perf_table *t, uint32_t title_index)
 
 perf_group *perf_table_find_object(perf_table *t, uint32_t title_index)
 {
-    const perf_slot *slot = find_objects(t, title_index);
+    const perf_slot *slot = perf_table_find_objects(t, title_index);
 
     return slot->count == 1 ? &t->groups[slot->first] : NULL;
-}
-
-uint32_t perf_table_count_objects(perf_table *t, uint32_t title_index)
-{
-    return find_objects(t, title_index)->count;
 }
 
 /* --- Names of rows ----------------------------------------------------------------------------------------------- */

@@ -249,8 +249,8 @@ perf_raw perf_table_number(const perf_table *table, const perf_group *group, uin
 /* Returns the object with a title index; NULL: there is none, or several. Changes: makes the index of objects. */
 perf_group *perf_table_find_object(perf_table *table, uint32_t title_index);
 
-/* Returns how many objects have a title index. Changes: makes the index of objects. */
-uint32_t perf_table_count_objects(perf_table *table, uint32_t title_index);
+/* Returns the slot of the objects with a title index; count 0: there is none. Changes: makes the index of objects. */
+const perf_slot *perf_table_find_objects(perf_table *table, uint32_t title_index);
 
 /* Returns the column of a counter, PERF_NO_ID: there is none, or several. Changes: may make the group's index. */
 uint32_t perf_table_find_column(perf_table *table, perf_group *group, uint32_t id, bool is_base);

@@ -176,18 +176,15 @@ static double find_median(wmem_array_t *numbers)
     return count > 0 ? perf_median(wmem_array_get_raw(numbers), count) : NAN;
 }
 
-/* Fills statistics of calls: number, bytes, response times, seconds that the server's time of day is ahead of the capture's. That is ignored if
- * it is off by decades. */
+/* Fills statistics of calls: number, bytes, response times, seconds that the server's time of day is ahead of the capture's. */
 static void count_samples(verdict_monitor *monitor)
 {
-    const double most = 1e9; /* seconds, of a clock that is set at all */
     wmem_array_t *seconds = wmem_array_new(monitor->pool, sizeof(double));
     wmem_array_t *offsets = wmem_array_new(monitor->pool, sizeof(double));
     double *stats = monitor->numbers, bytes = 0;
 
     stats[STAT_NO_DATA] = 0;
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        double offset = call->date - call->answered.time;
         stats[STAT_PROBES] += call->outcome == CALL_PROBE;
         stats[STAT_NO_DATA] += call->asks && (call->outcome == CALL_FAILED || call->outcome == CALL_EMPTY);
         if (call->outcome != CALL_SAMPLE) {
@@ -203,7 +200,8 @@ static void count_samples(verdict_monitor *monitor)
                 stats[STAT_SLOWEST_FRAME] = call->answered.frame;
             }
         }
-        if (fabs(offset) < most) {
+        double offset = call->date - call->answered.time;
+        if (fabs(offset) < 1e9) { /* seconds, of a clock that is set at all */
             wmem_array_append_one(offsets, offset);
         }
     }
