@@ -10,12 +10,8 @@
 #define OTHER_CLOCK_S 60.0 /* seconds that a server's clock moves more or less than the capture's: another clock */
 #define CLOCK_SET_S 300.0  /* seconds: a longer response time may be the capture's clock, which was set */
 
-/* A possible cause of a late request or a slow response. */
-typedef struct {
-    bool holds;
-    verdict_party party; /* PARTY_UNKNOWN: the server or the network */
-    const char *why;     /* end of the sentence's brackets */
-} late_cause;
+/* Causes of late requests and slow responses, from PARTY_CLIENT on; PARTY_UNKNOWN: the server or the network. */
+enum { CAUSE_ANY = PARTY_UNKNOWN + 1, NUM_CAUSES };
 
 static bool is_within(const verdict_moment *moment, double begin, double end)
 {
@@ -31,9 +27,11 @@ static const connection_troubles *find_troubles_before(const monitor_call *befor
 }
 
 /* Returns the first cause that holds. `before`: the sample before a late one; NULL: the sample's response is slow. `delay`: seconds too many, of
- * which a retransmission or another call explains the lateness if it took at least half. */
-static late_cause find_cause(const monitor_call *before, const monitor_call *sample, double delay)
+ * which a retransmission or another call explains the lateness if it took at least half. Any party may be the cause of a wait so long that the
+ * capture's clock may have been set, and where the client reads the rest of a response by SMB itself. */
+static unsigned find_cause(const monitor_call *before, const monitor_call *sample, double delay)
 {
+    enum { PORT_SMB = 445, ONE_FRAGMENT = 4280 /* bytes */ };
     const verdict_connection *connection = sample->connection;
     double begin = before ? before->asked.time : sample->sent,
            end = before ? sample->asked.time : sample->answered.time;
@@ -42,47 +40,37 @@ static late_cause find_cause(const monitor_call *before, const monitor_call *sam
         before && is_within(&connection->syn, begin, end) && connection->first_call - connection->syn.time >= delay / 2;
     const connection_troubles *from = before ? find_troubles_before(before, sample) : &sample->at_request,
                               *to = before ? &sample->at_request : &sample->at_response;
-    const late_cause causes[] = {
-        {to->full[BY_CLIENT] > from->full[BY_CLIENT], PARTY_CLIENT, ""},
-        {to->full[BY_SERVER] > from->full[BY_SERVER], PARTY_SERVER, ""},
-        {to->resent - from->resent >= delay / 2, PARTY_NETWORK, ", packets were resent"},
-        {to->slow - from->slow >= delay / 2, PARTY_UNKNOWN, ", another call was slow"},
-        {is_connecting, PARTY_UNKNOWN, ", the client tried to connect"},
-        {before != NULL, PARTY_CLIENT, ""},
-        {sample->began > 0 && sample->began <= soon, PARTY_NETWORK, ", their first packets came soon"},
-        {sample->acked > 0 && sample->acked <= soon, PARTY_SERVER, ""},
-        {delay > CLOCK_SET_S, PARTY_UNKNOWN, "; or the capture's clock was set"},
-        {true, PARTY_UNKNOWN, ""}};
-    const late_cause *first = causes;
+    bool is_slow = to->slow - from->slow >= delay / 2 || is_connecting;
 
-    while (!first->holds) {
-        first++;
-    }
-    return *first;
+    return to->full[BY_CLIENT] > from->full[BY_CLIENT]                   ? PARTY_CLIENT
+           : to->full[BY_SERVER] > from->full[BY_SERVER]                 ? PARTY_SERVER
+           : to->resent - from->resent >= delay / 2                      ? PARTY_NETWORK
+           : is_slow                                                     ? PARTY_UNKNOWN
+           : before                                                      ? PARTY_CLIENT
+           : sample->began > 0 && sample->began <= soon                  ? PARTY_NETWORK
+           : sample->acked > 0 && sample->acked <= soon                  ? PARTY_SERVER
+           : delay > CLOCK_SET_S                                         ? CAUSE_ANY
+           : connection->port == PORT_SMB && sample->size > ONE_FRAGMENT ? CAUSE_ANY
+                                                                         : PARTY_UNKNOWN;
 }
 
-/* Late requests, or slow responses, that one party causes. */
+/* Late requests, or slow responses, of one cause. */
 typedef struct {
     verdict_evidence shown;
     perf_spread seconds; /* gaps, or response times */
-    const char *why;     /* late_cause.why of the first */
 } late_group;
 
-/* Adds a late sample, or one whose response is slow, to the group of its cause's party. `seconds`: its gap or response time. */
-static void add_to_group(const verdict_monitor *monitor, late_group *groups, late_cause cause,
-                         const monitor_call *sample, double seconds)
+/* Adds a late sample, or one whose response is slow, to the group of its cause. `seconds`: its gap or response time. */
+static void add_to_group(const verdict_monitor *monitor, late_group *group, const monitor_call *sample, double seconds)
 {
-    late_group *group = &groups[cause.party];
-
-    group->why = group->why ? group->why : cause.why;
     perf_spread_add(&group->seconds, seconds);
     evidence_add(monitor->pool, &group->shown, monitor_call_shown_at(sample));
 }
 
-/* Adds a finding for each party that causes some: number of samples, median and usual seconds. */
+/* Adds a finding for each cause of some: number of samples, median and usual seconds. */
 static void add_groups(verdict_monitor *monitor, verdict_kind kind, const late_group *groups, double usual)
 {
-    static const char *const words[][PARTY_UNKNOWN + 1] = {
+    static const char *const words[][NUM_CAUSES] = {
         {[PARTY_CLIENT] = "$C polled $S late",
          [PARTY_SERVER] = "$S did not read what $C sent, window 0",
          [PARTY_NETWORK] = "The network between $C and $S delayed polls",
@@ -90,16 +78,18 @@ static void add_groups(verdict_monitor *monitor, verdict_kind kind, const late_g
         {[PARTY_CLIENT] = "$C did not read what $S sent, window 0",
          [PARTY_SERVER] = "$S responds slowly to $C",
          [PARTY_NETWORK] = "The network between $C and $S delays responses",
-         [PARTY_UNKNOWN] = "$S (or the network) responds slowly to $C"}};
+         [PARTY_UNKNOWN] = "$S (or the network) responds slowly to $C",
+         [CAUSE_ANY] = "Responses of $S to $C are slow"}};
 
-    for (verdict_party party = PARTY_CLIENT; party <= PARTY_UNKNOWN; party++) {
-        const late_group *group = &groups[party];
+    for (unsigned cause = PARTY_CLIENT; cause < NUM_CAUSES; cause++) {
+        const late_group *group = &groups[cause];
+        verdict_party party = cause == PARTY_UNKNOWN ? PARTY_SERVER : cause == CAUSE_ANY ? PARTY_UNKNOWN : cause;
         if (group->seconds.count > 0) {
-            monitor_add_finding(monitor, kind, party == PARTY_UNKNOWN ? PARTY_SERVER : party, &group->shown,
-                                "%s (%u of %u samples[%s%s%s]): $T", words[kind == VERDICT_SLOW][party],
-                                (unsigned)group->seconds.count, monitor->num_samples,
+            monitor_add_finding(monitor, kind, party, &group->shown, "%s (%u of %u samples[%s%s]): $T",
+                                words[kind == VERDICT_SLOW][cause], (unsigned)group->seconds.count,
+                                monitor->num_samples,
                                 format_seconds(monitor, ", ", perf_spread_median(&group->seconds)),
-                                format_seconds(monitor, ", usually ", usual), group->why);
+                                format_seconds(monitor, ", usually ", usual));
         }
     }
 }
@@ -108,7 +98,7 @@ static void add_groups(verdict_monitor *monitor, verdict_kind kind, const late_g
  * which packets are lost is not late. Changes: number of late samples. */
 static bool find_late(verdict_monitor *monitor)
 {
-    late_group groups[PARTY_UNKNOWN + 1] = {{.why = NULL}};
+    late_group groups[NUM_CAUSES] = {{.seconds = {.count = 0}}};
     verdict_evidence pauses = {.count = 0};
     double usual = monitor->timing.usual;
     bool lacks_some = false;
@@ -128,11 +118,11 @@ static bool find_late(verdict_monitor *monitor)
         if (!gap->is_late || is_unseen || is_cut) {
             continue;
         }
-        late_cause cause = find_cause(before, sample, gap->seconds - usual);
-        if (gap->is_across && is_closed && cause.party == PARTY_CLIENT) {
+        unsigned cause = find_cause(before, sample, gap->seconds - usual);
+        if (gap->is_across && is_closed && cause == PARTY_CLIENT) {
             evidence_add(monitor->pool, &pauses, monitor_call_shown_at(sample));
         } else {
-            add_to_group(monitor, groups, cause, sample, gap->seconds);
+            add_to_group(monitor, &groups[cause], sample, gap->seconds);
             monitor->numbers[STAT_LATE_ASKED]++;
         }
     }
@@ -145,13 +135,13 @@ static bool find_late(verdict_monitor *monitor)
 /* Adds findings of slow responses, by the party that causes them. Changes: number of slow samples. */
 static void find_slow(verdict_monitor *monitor)
 {
-    late_group groups[PARTY_UNKNOWN + 1] = {{.why = NULL}};
+    late_group groups[NUM_CAUSES] = {{.seconds = {.count = 0}}};
 
     for (uint32_t i = 0; i < monitor->num_samples; i++) {
         const monitor_call *sample = &monitor->samples[i];
         double delay = sample->answered.time - sample->sent;
         if (sample->answered.time > 0 && sample->seconds >= 0 && delay >= monitor->timing.slow_from) {
-            add_to_group(monitor, groups, find_cause(NULL, sample, delay), sample, delay);
+            add_to_group(monitor, &groups[find_cause(NULL, sample, delay)], sample, delay);
             monitor->numbers[STAT_LATE_ANSWERED]++;
         }
     }
