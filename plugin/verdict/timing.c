@@ -70,16 +70,15 @@ static void add_to_group(const verdict_monitor *monitor, late_group *group, cons
 /* Adds a finding for each cause of some: number of samples, median and usual seconds. */
 static void add_groups(verdict_monitor *monitor, verdict_kind kind, const late_group *groups, double usual)
 {
-    static const char *const words[][NUM_CAUSES] = {
-        {[PARTY_CLIENT] = "$C polled $S late",
-         [PARTY_SERVER] = "$S did not read what $C sent, window 0",
-         [PARTY_NETWORK] = "The network between $C and $S delayed polls",
-         [PARTY_UNKNOWN] = "$S (or the network) delayed polls of $C"},
-        {[PARTY_CLIENT] = "$C did not read what $S sent, window 0",
-         [PARTY_SERVER] = "$S responds slowly to $C",
-         [PARTY_NETWORK] = "The network between $C and $S delays responses",
-         [PARTY_UNKNOWN] = "$S (or the network) responds slowly to $C",
-         [CAUSE_ANY] = "Responses of $S to $C are slow"}};
+    static const char *const words[][NUM_CAUSES] = {{[PARTY_CLIENT] = "$C polled $S late",
+                                                     [PARTY_SERVER] = "$S did not read what $C sent, window 0",
+                                                     [PARTY_NETWORK] = "The network between $C and $S delayed polls",
+                                                     [PARTY_UNKNOWN] = "$S (or the network) delayed polls of $C"},
+                                                    {[PARTY_CLIENT] = "$C did not read what $S sent, window 0",
+                                                     [PARTY_SERVER] = "$S responds slowly to $C",
+                                                     [PARTY_NETWORK] = "The network between $C and $S delays responses",
+                                                     [PARTY_UNKNOWN] = "$S (or the network) responds slowly to $C",
+                                                     [CAUSE_ANY] = "Responses of $S to $C are slow"}};
 
     for (unsigned cause = PARTY_CLIENT; cause < NUM_CAUSES; cause++) {
         const late_group *group = &groups[cause];
@@ -171,8 +170,7 @@ static void find_other_clock(verdict_monitor *monitor)
         before = sample;
     }
     monitor_add_finding(monitor, VERDICT_OTHER_CLOCK, PARTY_SERVER, &shown,
-                        "$S is not as it was for $C: restarted, or another machine[, up for %s]: $T",
-                        format_seconds(monitor, "", up));
+                        "$S is not as it was for $C: restarted, or another machine[, up for %.0f s]: $T", up);
 }
 
 bool timing_find(verdict_monitor *monitor)
