@@ -91,10 +91,3 @@ double perf_interval(const perf_point *current, const perf_point *previous);
 /* True if performance clock and 100 ns time advanced by different times between two samples: one of them is wrong, or was set. Up to 0.1 s
  * and 1 % is no difference: they are read one after the other, and one is slewed. */
 bool perf_clocks_differ(const perf_point *current, const perf_point *previous);
-
-/* True if the sample was taken before the other one, by the server's clock. */
-static inline bool perf_is_older(const perf_point *point, const perf_point *other)
-{
-    return point->perf_time != other->perf_time ? point->perf_time < other->perf_time
-                                                : point->time_100ns < other->time_100ns;
-}

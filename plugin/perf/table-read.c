@@ -168,22 +168,18 @@ static uint32_t read_block(perf_table *t, perf_group *g, bool rounds)
 
     g->status = perf_le32(t->data + g->offset);
     g->type = perf_le32(t->data + g->offset + 4);
-    switch (g->type) {
-    case PERF_ERROR_RETURN:
+    bool has_instances = g->type == PERF_MULTIPLE_INSTANCES || g->type == PERF_COUNTERSET;
+    if (g->type == PERF_ERROR_RETURN) {
         return at;
-    case PERF_SINGLE_COUNTER:
-    case PERF_MULTIPLE_INSTANCES:
+    }
+    if (g->type == PERF_MULTIPLE_COUNTERS || g->type == PERF_COUNTERSET) {
+        at = read_columns(t, g, at, rounds);
+    } else if (g->type == PERF_SINGLE_COUNTER || has_instances) {
         g->first_column = 0; /* shared by all blocks whose counter the query alone tells */
         g->columns = 1;
-        break;
-    case PERF_MULTIPLE_COUNTERS:
-    case PERF_COUNTERSET:
-        at = read_columns(t, g, at, rounds);
-        break;
-    default:
+    } else {
         return group_fault(t, PERF_FAULT_GROUP_TYPE, g->offset + 4, g->type, g->end - at);
     }
-    bool has_instances = g->type == PERF_MULTIPLE_INSTANCES || g->type == PERF_COUNTERSET;
     return at == 0 ? 0 : has_instances ? read_instances(t, g, at) : read_rows(t, g, at, g->end, 1);
 }
 
@@ -502,23 +498,7 @@ static void find_system_name(perf_table *t)
     }
 }
 
-/* Reads byte orders and clocks of the header. LittleEndian other than 0 or 1 is a fault, and read as 1. Needs: the header was captured. */
-static void read_header(perf_table *t)
-{
-    uint32_t little_endian = perf_le32(t->data + 8);
-
-    t->big_endian_text = t->data[0] == 0;
-    t->big_endian = little_endian == 0;
-    t->clocks = (perf_point){
-        .perf_time = perf_table_u64(t, 56), .perf_freq = perf_table_u64(t, 64), .time_100ns = perf_table_u64(t, 72)};
-    if (little_endian > 1) {
-        add_fault(t, PERF_FAULT_NUMBER, PERF_NO_GROUP, 8, little_endian, 1);
-    }
-    if (perf_table_u32(t, 12) != 1) {
-        add_fault(t, PERF_FAULT_VERSION, PERF_NO_GROUP, 12, perf_table_u32(t, 12), 1);
-    }
-}
-
+/* LittleEndian other than 0 or 1 is a fault, and read as 1. */
 void perf_table_read_block(perf_table *t, const uint8_t *data, uint32_t size, uint32_t reported)
 {
     perf_table_begin(t, data, size, reported, /* is_block */ true);
@@ -528,7 +508,17 @@ void perf_table_read_block(perf_table *t, const uint8_t *data, uint32_t size, ui
         }
         return;
     }
-    read_header(t);
+    uint32_t little_endian = perf_le32(data + 8);
+    t->big_endian_text = data[0] == 0;
+    t->big_endian = little_endian == 0;
+    t->clocks = (perf_point){
+        .perf_time = perf_table_u64(t, 56), .perf_freq = perf_table_u64(t, 64), .time_100ns = perf_table_u64(t, 72)};
+    if (little_endian > 1) {
+        add_fault(t, PERF_FAULT_NUMBER, PERF_NO_GROUP, 8, little_endian, 1);
+    }
+    if (perf_table_u32(t, 12) != 1) {
+        add_fault(t, PERF_FAULT_VERSION, PERF_NO_GROUP, 12, perf_table_u32(t, 12), 1);
+    }
     uint32_t total = perf_table_u32(t, 20), header = perf_table_u32(t, 24), count = perf_table_u32(t, 28);
     if (header < PERF_DATA_BLOCK_SIZE || header > reported) {
         add_fault(t, PERF_FAULT_PARTS, PERF_NO_GROUP, 24, header, reported);

@@ -239,9 +239,7 @@ static uint32_t skip_other_names(const perf_table *t, const perf_group *g, uint3
     return row < g->rows && rows[row].offset <= most ? row : g->rows;
 }
 
-/* Returns the first row from `row` on that has the name, PERF_NO_ID: none. */
-static uint32_t find_next_row(const perf_table *t, const perf_group *g, uint32_t row, const uint8_t *name,
-                              uint32_t size)
+uint32_t perf_table_find_row(const perf_table *t, const perf_group *g, uint32_t row, const uint8_t *name, uint32_t size)
 {
     const bool may_skip = !t->is_block && size >= 4 && size <= t->size - PERF_INSTANCE_HEADER_SIZE;
 
@@ -253,11 +251,6 @@ static uint32_t find_next_row(const perf_table *t, const perf_group *g, uint32_t
         }
     }
     return PERF_NO_ID;
-}
-
-uint32_t perf_table_find_row(const perf_table *t, const perf_group *g, const uint8_t *name, uint32_t size)
-{
-    return g->has_instances ? find_next_row(t, g, 0, name, size) : PERF_NO_ID;
 }
 
 static bool has_parent(const perf_table *t, const perf_group *g, uint32_t row)
@@ -359,7 +352,7 @@ static named_rows scan_names(perf_table *t, const perf_group *g, const uint8_t *
     named_rows found = {.first = PERF_NO_ID};
     uint32_t parent;
 
-    for (uint32_t i = 0; (i = find_next_row(t, g, i, name, size)) != PERF_NO_ID; i++) {
+    for (uint32_t i = 0; (i = perf_table_find_row(t, g, i, name, size)) != PERF_NO_ID; i++) {
         if (perf_table_find_parent(t, g, i, &parent) == NULL) {
             found.first = found.count++ == 0 ? i : found.first;
             found.before += i < row;

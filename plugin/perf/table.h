@@ -258,8 +258,9 @@ uint32_t perf_table_find_column(perf_table *table, perf_group *group, uint32_t i
 /* Returns how many columns a counter has. `first`: the first of them. Changes: may make the group's index. */
 uint32_t perf_table_count_columns(perf_table *table, perf_group *group, uint32_t id, bool is_base, uint32_t *first);
 
-/* Returns the first row whose name has these bytes, PERF_NO_ID: none. Looks at all of them, and makes no index. */
-uint32_t perf_table_find_row(const perf_table *table, const perf_group *group, const uint8_t *name, uint32_t size);
+/* Returns the first row from `row` on whose name has these bytes, PERF_NO_ID: none. Looks at all of them, and makes no index. */
+uint32_t perf_table_find_row(const perf_table *table, const perf_group *group, uint32_t row, const uint8_t *name,
+                             uint32_t size);
 
 /* A row among those of its name and of its parent's. */
 typedef struct {

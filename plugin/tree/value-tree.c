@@ -314,10 +314,10 @@ static uint32_t find_info_row(const value_stream *stream)
     static const uint8_t total[] = {'_', 0, 'T', 0, 'o', 0, 't', 0, 'a', 0, 'l', 0};
     const perf_table *table = stream->now.table;
     const state_sample *sample = stream->response.sample;
-    uint32_t row = perf_table_find_row(table, stream->group, total, sizeof total);
+    uint32_t row = perf_table_find_row(table, stream->group, 0, total, sizeof total);
 
     if (row == PERF_NO_ID && sample && sample->series->first_row) {
-        row = perf_table_find_row(table, stream->group, sample->series->first_row, sample->series->first_row_size);
+        row = perf_table_find_row(table, stream->group, 0, sample->series->first_row, sample->series->first_row_size);
     }
     return row == PERF_NO_ID ? 0 : row;
 }

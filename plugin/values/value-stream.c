@@ -26,7 +26,7 @@ static void find_sample_before(value_stream *stream)
                                 : response->is_repeated ? PERF_NO_RESULT_REPEATED
                                                         : PERF_NO_RESULT_NOT_COMPARABLE;
     } else if (response->request_frame > 0 && response->request_frame < before->frame &&
-               perf_is_older(clocks, &table->clocks)) { /* calls at the same time are answered in any order */
+               clocks->perf_time < table->clocks.perf_time) { /* calls at the same time are answered in any order */
         stream->why_no_before = PERF_NO_RESULT_OVERTAKEN;
     } else {
         stream->before.table = table;

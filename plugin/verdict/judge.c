@@ -15,8 +15,7 @@
 #define MOST_COMPARED 1000 /* monitors of which one may get what another lacks */
 #define FEWEST_RESENT 3    /* times that a packet is resent and never acknowledged before the way is broken */
 #define STATUS_CANCELLED 0xc0000120
-
-enum { UNKNOWN_INTERFACE = 0x1c010003 };
+#define UNKNOWN_INTERFACE 0x1c010003
 
 /* Returns true if a FIN or RST ended the connection that is not the client's: the server sent it, or a firewall. */
 static bool is_ended_by_server(const verdict_connection *connection)

@@ -41,7 +41,7 @@ static void check_row(perf_table *t, perf_group *g, uint32_t row)
 
     check_inside(t, name, size);
     if (g->has_instances) {
-        uint32_t first = perf_table_find_row(t, g, t->data + name, size);
+        uint32_t first = perf_table_find_row(t, g, 0, t->data + name, size);
         assert(first <= row);
         assert(perf_table_row_name(t, g, row).ordinal <= row);
     }

@@ -183,9 +183,9 @@ static void test_counter_data(void)
         assert(perf_table_number(t, g, row, 1).value == 1000 * row + 1 && perf_table_number(t, g, row, 1).size == 4);
     }
     assert(perf_table_find_column(t, g, 101, false) == 1 && perf_table_find_column(t, g, 99, false) == PERF_NO_ID);
-    assert(perf_table_find_row(t, g, (const uint8_t *)"a", 2) == 0);
-    assert(perf_table_find_row(t, g, (const uint8_t *)"b", 2) == 1);
-    assert(perf_table_find_row(t, g, (const uint8_t *)"c", 2) == PERF_NO_ID);
+    assert(perf_table_find_row(t, g, 0, (const uint8_t *)"a", 2) == 0);
+    assert(perf_table_find_row(t, g, 0, (const uint8_t *)"b", 2) == 1);
+    assert(perf_table_find_row(t, g, 0, (const uint8_t *)"c", 2) == PERF_NO_ID);
     g = &t->groups[1];
     assert(g->columns == 1 && perf_table_column(t, g, 0)->id == PERF_NO_ID && perf_table_number(t, g, 0, 0).value == 5);
     g = perf_table_group(t, 2);
