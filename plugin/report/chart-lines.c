@@ -18,7 +18,7 @@
 void chart_lines_begin(chart_lines *lines)
 {
     *lines = (chart_lines){.all = lines->all};
-    keyed_list_begin(&lines->all, NULL);
+    keyed_list_begin(&lines->all, NULL, PATHS_ROOM);
 }
 
 /* --- Points ------------------------------------------------------------------------------------------------------ */
@@ -142,7 +142,7 @@ void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
     keyed_list clocks = {0}; /* chart_clock */
     unsigned most = MAX(MOST_POINTS / MAX(lines->all.entries->len, 1), 4);
 
-    keyed_list_begin(&clocks, NULL);
+    keyed_list_begin(&clocks, NULL, SIZE_MAX);
     json_dumper_set_member_name(json, "series");
     json_dumper_begin_array(json);
     for (unsigned i = 0; i < lines->all.entries->len; i++) {

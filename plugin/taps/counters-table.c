@@ -30,7 +30,7 @@ static struct {
 
 static void counters_begin(void *data _U_)
 {
-    keyed_list_begin(&counted.rows, NULL);
+    keyed_list_begin(&counted.rows, NULL, PATHS_ROOM);
 }
 
 /* Counts the value that was read last in its path's row. Without a row are texts, values without a path, a path's second value of a

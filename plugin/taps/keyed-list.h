@@ -7,15 +7,20 @@
 
 #include "ws_compat.h"
 
+/* Bytes of a list of paths: a path may have 200 times the bytes that bring it. Values of paths beyond are omitted. */
+#define PATHS_ROOM (256 << 20)
+
 /* The first member of each entry is a `const char *`, its key. */
 typedef struct {
     wmem_allocator_t *pool; /* of all entries and their keys, and of what belongs to an entry */
     GHashTable *by_key;
     GPtrArray *entries; /* in their order */
+    size_t room;        /* bytes that entries and keys may still take */
 } keyed_list;
 
-/* Begins an empty list, which ends with its pool. Needs: zeros, or a list to forget. `pool`: NULL: a new one, the list's own; frees the one it had. */
-void keyed_list_begin(keyed_list *list, wmem_allocator_t *pool);
+/* Begins an empty list, which ends with its pool. Needs: zeros, or a list to forget. `pool`: NULL: a new one, the list's own; frees the one it had.
+ * `room`: bytes; SIZE_MAX: any. */
+void keyed_list_begin(keyed_list *list, wmem_allocator_t *pool, size_t room);
 
-/* Returns an entry; NULL if `key` is NULL. Changes: adds it, `size` bytes, zeros but for a copy of its key. */
+/* Returns an entry; NULL if `key` is NULL, or new and without room. Changes: adds it, `size` bytes, zeros but for a copy of its key. */
 void *keyed_list_find_or_add(keyed_list *list, const char *key, size_t size);

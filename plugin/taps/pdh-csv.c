@@ -62,7 +62,7 @@ typedef struct {
 
 static void csv_reset(void *data)
 {
-    keyed_list_begin(&((csv_export *)data)->documents, NULL);
+    keyed_list_begin(&((csv_export *)data)->documents, NULL, SIZE_MAX);
 }
 
 /* --- Adding ---------------------------------------------------------------------------------------------------- */
@@ -78,7 +78,7 @@ static document *find_or_create_document(csv_export *export, const state_handle 
     if (doc->rows == NULL) {
         doc->rows = wmem_array_new(pool, sizeof(document_row));
         doc->cells = wmem_array_new(pool, sizeof(document_cell));
-        keyed_list_begin(&doc->columns, pool);
+        keyed_list_begin(&doc->columns, pool, PATHS_ROOM);
     }
     return doc;
 }

@@ -104,7 +104,7 @@ static void add_to_list(keyed_list *list, packet_info *pinfo, const call_tap_dat
     wmem_allocator_t *pool = list->pool;
     refusal_row *row = keyed_list_find_or_add(list, key, sizeof *row);
 
-    if (row->count++ == 0) {
+    if (row && row->count++ == 0) {
         row->path = wmem_strdup(pool, found->path);
         describe_error(row, pool, tapped, found);
         row->client = wmem_strdup(pool, client);
@@ -117,7 +117,7 @@ static void add_to_list(keyed_list *list, packet_info *pinfo, const call_tap_dat
 
 void refusals_begin(void *list)
 {
-    keyed_list_begin(list, NULL);
+    keyed_list_begin(list, NULL, PATHS_ROOM);
 }
 
 void refusals_count(void *list, packet_info *pinfo, const call_tap_data *tapped)
