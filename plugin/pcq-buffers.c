@@ -285,7 +285,7 @@ static void dissect_provider_guid(buffer_cursor *cursor, pcq_context *context)
     uint8_t guid[16];
 
     cursor_read_guid(cursor, hf_provider_guid, guid);
-    context->text = metadata_format_guid(cursor_pinfo(cursor)->pool, guid);
+    context->text = metadata_format_guid(cursor->report->pinfo->pool, guid);
     report_bytes_left(cursor, "the GUID");
 }
 
@@ -337,7 +337,7 @@ static uint32_t read_counterset_reg_info(buffer_cursor *outer, pcq_context *cont
     const char *name = pcq_add_known_counterset(&cursor, context->server, context->request.guid);
     if (cursor.node) {
         proto_item_append_text(cursor.node, ": %s, %u counters",
-                               name ? name : metadata_format_guid(cursor_pinfo(outer)->pool, context->request.guid),
+                               name ? name : metadata_format_guid(outer->report->pinfo->pool, context->request.guid),
                                read.num_counters);
     }
     collect_entry(context, PERF_NO_ID, METADATA_COUNTERSET)->entry.instance_type = read.instance_type;
@@ -393,7 +393,7 @@ static void label_identifier(buffer_cursor *cursor, pcq_context *context, const 
     if (path) {
         bool has_error = context->is_response && identifier->status != 0;
         proto_item_append_text(cursor->node, ": %s%s%s", path, has_error ? ", " : "",
-                               has_error ? text_win32_error(cursor_pinfo(cursor)->pool, identifier->status) : "");
+                               has_error ? text_win32_error(cursor->report->pinfo->pool, identifier->status) : "");
     }
 }
 
@@ -419,7 +419,7 @@ static bool read_identifier(buffer_cursor *outer, pcq_context *context)
         const char *name = cursor_read_text(&cursor, hf_pcq_instance_name, room, TEXT_NAME_MAX);
         identifier.instance = name && *name ? name : NULL;
         identifier.utf16_size = text_utf16_size(cursor.tvb, start, room);
-        identifier.utf16 = tvb_memdup(cursor_pinfo(&cursor)->pool, cursor.tvb, start, identifier.utf16_size);
+        identifier.utf16 = tvb_memdup(cursor.report->pinfo->pool, cursor.tvb, start, identifier.utf16_size);
     }
     label_identifier(&cursor, context, &identifier);
     wmem_array_append_one(context->identifiers, identifier);

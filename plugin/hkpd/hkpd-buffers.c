@@ -113,7 +113,7 @@ static uint32_t read_index(buffer_cursor *cursor, int hf)
 static const char *hkpd_show_name(const value_tree *view, const buffer_cursor *cursor, int hf, uint32_t offset,
                                   uint32_t size, uint32_t room, uint32_t code_page)
 {
-    const char *name = text_get(cursor_pinfo(cursor)->pool, view->tvb, offset, size, code_page,
+    const char *name = text_get(cursor->report->pinfo->pool, view->tvb, offset, size, code_page,
                                 hkpd_text_order(view->table), TEXT_NAME_MAX);
 
     proto_item *item = proto_tree_add_string(cursor->tree, hf, view->tvb, (int)offset, (int)room, name);

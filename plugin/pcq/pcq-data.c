@@ -65,7 +65,7 @@ const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, c
 const char *pcq_add_identifier_path(buffer_cursor *cursor, state_server *server, const char *computer,
                                     const perf_identifier *identifier, bool is_assumed)
 {
-    wmem_allocator_t *pool = cursor_pinfo(cursor)->pool;
+    wmem_allocator_t *pool = cursor->report->pinfo->pool;
     bool is_name_assumed;
 
     if (!proto_field_is_referenced(cursor->tree, hf_pcq_identifier_path)) {

@@ -154,7 +154,7 @@ const char *cursor_read_text(buffer_cursor *cursor, int hf, uint32_t room, uint3
     require_bytes(cursor, room);
     uint32_t size = text_utf16_size(cursor->tvb, cursor->pos, room);
     bool terminated = size + 1 < room;
-    const char *text = text_get(cursor_pinfo(cursor)->pool, cursor->tvb, cursor->pos, size, TEXT_CODE_PAGE_UTF16,
+    const char *text = text_get(cursor->report->pinfo->pool, cursor->tvb, cursor->pos, size, TEXT_CODE_PAGE_UTF16,
                                 cursor->encoding, most);
 
     cursor->item =

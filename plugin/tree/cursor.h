@@ -30,11 +30,6 @@ void cursor_init(buffer_cursor *cursor, tvbuff_t *tvb, proto_tree *tree, expert_
  * tree and the Info column then, if the report shows anything and none is there yet. Changes: the report is damaged by the first of them. */
 bool cursor_try(buffer_cursor *cursor, void (*read)(void *data), void *data);
 
-static inline packet_info *cursor_pinfo(const buffer_cursor *cursor)
-{
-    return cursor->report->pinfo;
-}
-
 static inline uint32_t cursor_left(const buffer_cursor *cursor)
 {
     ws_assert(cursor->pos <= cursor->end);

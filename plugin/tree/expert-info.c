@@ -33,11 +33,6 @@ void expert_info_register(int proto)
     expert_register_field_array(expert_register_protocol(proto), info, array_length(info));
 }
 
-int expert_info_field(expert_id id)
-{
-    return fields[id].hf;
-}
-
 void expert_report_add(expert_report *report, proto_item *item, expert_id id, const char *format, ...)
 {
     va_list args;

@@ -112,8 +112,5 @@ void expert_report_add(expert_report *report, proto_item *item, expert_id id, co
 /* True if a listener, filter, column or the visible tree references expert infos. If false, callers skip expensive searches for them. */
 bool expert_info_is_wanted(proto_tree *tree);
 
-/* Returns the field of an expert info. */
-int expert_info_field(expert_id id);
-
 /* Reports at the end of a stub how many expert infos were too many to show. */
 void expert_report_end(expert_report *report, proto_item *item);

@@ -36,10 +36,10 @@ void value_tree_report_assumed(expert_report *report, proto_item *item, assumed_
 void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const metadata_result *known)
 {
     const metadata_entry *entry = known->entry;
-    const char *from = entry->frame > cursor_pinfo(cursor)->num ? " (learned after this frame)"
-                       : entry->source == METADATA_FILE         ? " (names file)"
-                       : entry->source == METADATA_BUILTIN      ? " (built-in list)"
-                                                                : "";
+    const char *from = entry->frame > cursor->report->pinfo->num ? " (learned after this frame)"
+                       : entry->source == METADATA_FILE          ? " (names file)"
+                       : entry->source == METADATA_BUILTIN       ? " (built-in list)"
+                                                                 : "";
 
     proto_item_set_generated(item);
     if (entry->lcid != 0) {
@@ -67,7 +67,7 @@ const char *value_tree_add_name(buffer_cursor *cursor, int hf, state_server *ser
     }
     proto_item *item = proto_tree_add_string(cursor->tree, hf, cursor->tvb, 0, 0, known.entry->name);
     value_tree_add_source(cursor, item, &known);
-    return text_marked(cursor_pinfo(cursor)->pool, known.entry->name, known.is_assumed);
+    return text_marked(cursor->report->pinfo->pool, known.entry->name, known.is_assumed);
 }
 
 /* --- Counter types --------------------------------------------------------------------------------------------- */
@@ -177,7 +177,6 @@ static bool is_any_referenced(proto_tree *tree, const hf_register_info *rows, un
 static void find_referenced_fields(value_tree *view)
 {
     proto_tree *tree = view->tree;
-    int assumed = expert_info_field(EI_ORDER_ASSUMED);
 
     view->visible = tree && PTREE_DATA(tree)->visible;
     view->experts = expert_info_is_wanted(tree);
@@ -185,8 +184,7 @@ static void find_referenced_fields(value_tree *view)
                        is_any_referenced(tree, &fields[AROUND], array_length(fields) - AROUND) || view->experts;
     view->value = is_any_referenced(tree, &fields[SENT], PATH - SENT);
     view->path = proto_field_is_referenced(tree, hf_path);
-    view->result =
-        is_any_referenced(tree, &fields[RESULT], AROUND - RESULT) || proto_field_is_referenced(tree, assumed);
+    view->result = is_any_referenced(tree, &fields[RESULT], AROUND - RESULT) || view->experts;
     view->watch = watch_is_wanted(tree);
 }
 
@@ -260,7 +258,7 @@ proto_tree *value_tree_add_value(value_tree *view, proto_tree *tree, int hf, int
     if (view->result) {
         result = value_stream_result(stream);
     }
-    if (view->result && view->structures) { /* else nobody asks for expert infos */
+    if (view->experts) {
         value_tree_report_assumed(view->report, proto_tree_get_parent(view->tree), value_stream_assumed_reason(stream),
                                   0);
     }

@@ -64,9 +64,8 @@ void value_tree_enter(const value_tree *view, proto_tree *tree, int hf, int ett,
  * `hf`: 0: these fields alone. Returns the structure's tree, else `tree`. Reports why the value is assumed. */
 proto_tree *value_tree_add_value(value_tree *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size);
 
-/* Adds the stream's value to `tree` as it was sent: a number, a whole text, or the first
- * MOST_VALUE_BYTES of any other. Adds nothing if none of these fields is referenced. Needs: a
- * value of the stream. `tree`: the value's structure, or the response's tree without it. */
+/* Adds the stream's value to `tree` as it was sent: a number, a whole text, or the first MOST_VALUE_BYTES of any other. Adds nothing if none of these
+ * fields is referenced. Needs: a value of the stream. `tree`: the value's structure, or the response's tree without it. */
 void value_tree_add_sent(const value_tree *view, proto_tree *tree);
 
 /* Adds the frame of the sample before, if there is one, and the time between by the server's clock; once for a response or object. */
@@ -80,8 +79,7 @@ void value_fields_register(int proto, const value_tree_ops *ops);
 /* Reads a counter type, with its bits in a subtree, and returns it. Reports an unknown one. */
 uint32_t value_tree_read_type(buffer_cursor *cursor, int hf);
 
-/* Reads DefaultScale, a power of ten for graphs, and adds it as `hf`. Reports one outside -10 to
- * 10, which is no damage. Returns it as sent. Throws if the structure ends before. */
+/* Reads DefaultScale, a power of ten for graphs, and returns it. Reports one outside -10 to 10, which is no damage. */
 int32_t value_tree_read_scale(buffer_cursor *cursor, int hf);
 
 /* Reads PerfFreq. Reports 0. */
