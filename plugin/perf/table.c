@@ -155,7 +155,8 @@ static uint32_t add_key(perf_index *lookup, uint64_t key, uint32_t number)
 
 /* --- Columns and objects ----------------------------------------------------------------------------------------- */
 
-uint32_t perf_table_count_columns(perf_table *t, perf_group *g, uint32_t id, bool is_base, uint32_t *first)
+/* Returns the slot of a counter in the index of the group's columns; count 0: it has none. Changes: makes the index. */
+static const perf_slot *find_column_slot(perf_table *t, perf_group *g, uint32_t id, bool is_base)
 {
     perf_index *columns = &get_index(t, g)->columns;
 
@@ -166,9 +167,30 @@ uint32_t perf_table_count_columns(perf_table *t, perf_group *g, uint32_t id, boo
             add_key(columns, mix_keys(c->id, perf_column_is_base(c)), i);
         }
     }
-    const perf_slot *slot = find_slot(columns, mix_keys(id, is_base));
-    *first = slot->first;
-    return slot->count;
+    return find_slot(columns, mix_keys(id, is_base));
+}
+
+/* Columns of a group that are compared one by one, without an index. */
+#define MOST_SCANNED_COLUMNS 16
+
+uint32_t perf_table_count_columns(perf_table *t, perf_group *g, uint32_t id, bool is_base, uint32_t *first)
+{
+    uint32_t count = 0;
+
+    if (g->columns > MOST_SCANNED_COLUMNS) {
+        const perf_slot *slot = find_column_slot(t, g, id, is_base);
+        *first = slot->first;
+        return slot->count;
+    }
+    *first = 0;
+    for (uint32_t i = g->columns; i-- > 0;) {
+        const perf_column *c = perf_table_column(t, g, i);
+        if (c->id == id && perf_column_is_base(c) == is_base) {
+            *first = i;
+            count++;
+        }
+    }
+    return count;
 }
 
 uint32_t perf_table_find_column(perf_table *t, perf_group *g, uint32_t id, bool is_base)
