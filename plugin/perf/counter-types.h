@@ -27,7 +27,7 @@
 
 typedef enum { PCQ_REQUEST_CODES(PCQ_REQUEST_CODE_ENUM) PERF_REG_UNKNOWN = 0 } pcq_request_code;
 
-/* Bits of a type. */
+/* Bits of a type. X(value, name, meaning): the value is shifted down, as a bit mask field of a tree shows it. */
 #define PERF_SIZE_MASK 0x00000300u
 #define PERF_SIZE_LARGE 0x00000100u
 #define PERF_KIND_MASK 0x00000C00u
@@ -39,6 +39,30 @@ typedef enum { PCQ_REQUEST_CODES(PCQ_REQUEST_CODE_ENUM) PERF_REG_UNKNOWN = 0 } p
 #define PERF_INVERSE 0x01000000u
 #define PERF_MULTI 0x02000000u
 #define PERF_DISPLAY_MASK 0xF0000000u
+
+#define PERF_SIZES(X) \
+    X(0, "PERF_SIZE_DWORD", "4 bytes") \
+    X(1, "PERF_SIZE_LARGE", "8 bytes") \
+    X(2, "PERF_SIZE_ZERO", "no data") \
+    X(3, "PERF_SIZE_VARIABLE_LEN", "variable length")
+
+#define PERF_KINDS(X) \
+    X(0, "PERF_TYPE_NUMBER", "a number that is no counter") \
+    X(1, "PERF_TYPE_COUNTER", "an increasing value") \
+    X(2, "PERF_TYPE_TEXT", "text") \
+    X(3, "PERF_TYPE_ZERO", "always zero")
+
+#define PERF_TIMERS(X) \
+    X(0, "PERF_TIMER_TICK", "system performance time") \
+    X(1, "PERF_TIMER_100NS", "100 ns") \
+    X(2, "PERF_OBJECT_TIMER", "time of the object")
+
+#define PERF_DISPLAYS(X) \
+    X(0, "PERF_DISPLAY_NO_SUFFIX", "no unit") \
+    X(1, "PERF_DISPLAY_PER_SEC", "/sec") \
+    X(2, "PERF_DISPLAY_PERCENT", "%") \
+    X(3, "PERF_DISPLAY_SECONDS", "sec") \
+    X(4, "PERF_DISPLAY_NOSHOW", "not shown")
 
 /* Bits of PERF_TYPE_TEXT and PERF_TEXT_ASCII, not shifted down. */
 #define PERF_TEXT_KIND 0x00000800u

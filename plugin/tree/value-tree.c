@@ -74,6 +74,12 @@ const char *value_tree_add_name(buffer_cursor *cursor, int hf, state_server *ser
 
 static int ett_counter_type = -1;
 
+#define BIT_ROW(value, name, meaning) {value, name ": " meaning},
+static const value_string type_size_vals[] = {PERF_SIZES(BIT_ROW){0, NULL}};
+static const value_string type_kind_vals[] = {PERF_KINDS(BIT_ROW){0, NULL}};
+static const value_string type_timer_vals[] = {PERF_TIMERS(BIT_ROW){0, NULL}};
+static const value_string type_display_vals[] = {PERF_DISPLAYS(BIT_ROW){0, NULL}};
+
 uint32_t value_tree_read_type(buffer_cursor *cursor, int hf)
 {
     static int *const bits[] = {
@@ -103,7 +109,12 @@ int32_t value_tree_read_scale(buffer_cursor *cursor, int hf)
 
 void value_tree_read_frequency(buffer_cursor *cursor, int hf)
 {
-    if (cursor_read_u64(cursor, hf) == 0) {
+    char text[TEXT_NUMBER_SIZE];
+    uint64_t frequency = cursor_read_u64(cursor, hf);
+
+    text_integer(text, frequency);
+    proto_item_append_text(cursor->item, " (%s Hz)", text);
+    if (frequency == 0) {
         expert_report_add(cursor->report, cursor->item, EI_TIME, "PerfFreq is 0: rates cannot be calculated");
     }
 }
@@ -130,14 +141,16 @@ static hf_register_info fields[] = {
                 "The sample that values are calculated from together with this one"),
     FIELD(hf_interval, "Interval", "pcq.sample.interval", FT_DOUBLE, BASE_NONE, NULL,
           "Seconds since the previous sample, by the server's clock"),
-    FIELD_MASKED(hf_type_size, "Size", "pcq.counter.type.size", FT_UINT32, BASE_DEC, NULL, PERF_SIZE_MASK,
-                 "0: 4 bytes, 1: 8 bytes, 2: none, 3: any number"),
-    FIELD_MASKED(hf_type_kind, "Kind", "pcq.counter.type.kind", FT_UINT32, BASE_DEC, NULL, PERF_KIND_MASK,
-                 "0: a number, 1: a counter, 2: text, 3: zero"),
-    FIELD_MASKED(hf_type_subtype, "Subtype", "pcq.counter.type.subtype", FT_UINT32, BASE_DEC, NULL, PERF_SUBTYPE_MASK,
-                 "Its meaning depends on the kind"),
-    FIELD_MASKED(hf_type_timer, "Timer", "pcq.counter.type.timer", FT_UINT32, BASE_DEC, NULL, PERF_TIMER_MASK,
-                 "Time base, 0: performance clock, 1: 100 ns, 2: the object's"),
+    FIELD_MASKED(hf_type_size, "Size", "pcq.counter.type.size", FT_UINT32, BASE_DEC, VALS(type_size_vals),
+                 PERF_SIZE_MASK, "Bytes of a value"),
+    FIELD_MASKED(hf_type_kind, "Kind", "pcq.counter.type.kind", FT_UINT32, BASE_DEC, VALS(type_kind_vals),
+                 PERF_KIND_MASK, "Number, counter, text or nothing"),
+    FIELD_MASKED(
+        hf_type_subtype, "Subtype", "pcq.counter.type.subtype", FT_UINT32, BASE_DEC, NULL, PERF_SUBTYPE_MASK,
+        "Of a counter 0: value, 1: rate, 2: fraction, 3: base, 4: elapsed time, 5: queue length, 6: histogram, "
+        "7: precision; of a number 0: hexadecimal, 1: decimal; of a text 0: UTF-16, 1: code page"),
+    FIELD_MASKED(hf_type_timer, "Timer", "pcq.counter.type.timer", FT_UINT32, BASE_DEC, VALS(type_timer_vals),
+                 PERF_TIMER_MASK, "Time base"),
     FIELD_MASKED(hf_type_delta, "Delta", "pcq.counter.type.delta", FT_BOOLEAN, 32, NULL, PERF_DELTA_COUNTER,
                  "PERF_DELTA_COUNTER: the difference of two samples"),
     FIELD_MASKED(hf_type_delta_base, "Delta base", "pcq.counter.type.delta_base", FT_BOOLEAN, 32, NULL, PERF_DELTA_BASE,
@@ -146,8 +159,8 @@ static hf_register_info fields[] = {
                  "PERF_INVERSE_COUNTER: 1 minus the result"),
     FIELD_MASKED(hf_type_multi, "Multi", "pcq.counter.type.multi", FT_BOOLEAN, 32, NULL, PERF_MULTI,
                  "PERF_MULTI_COUNTER: divided by a second value"),
-    FIELD_MASKED(hf_type_display, "Display", "pcq.counter.type.display", FT_UINT32, BASE_DEC, NULL, PERF_DISPLAY_MASK,
-                 "Suffix, 0: none, 1: /sec, 2: %, 3: sec, 4: not shown"),
+    FIELD_MASKED(hf_type_display, "Display", "pcq.counter.type.display", FT_UINT32, BASE_DEC, VALS(type_display_vals),
+                 PERF_DISPLAY_MASK, "Suffix"),
 };
 
 void value_fields_register(int proto, const value_tree_ops *ops)
@@ -247,12 +260,22 @@ static void show_watched(const value_tree *view, proto_tree *tree)
     }
 }
 
+/* Labels the structure of the current value "Counter data: PATH = WORDS". `path`: NULL: not known. */
+static void label_value(const value_tree *view, proto_item *item, int hf, const char *path, const char *words)
+{
+    value_stream *stream = view->stream;
+    uint32_t id = stream->at.counter->id;
+    const char *whose = path || id == PERF_NO_ID ? path : wmem_strdup_printf(stream->pool, "#%u", id);
+
+    proto_item_set_text(item, "%s: %s%s%s%s", proto_registrar_get_name(hf), whose ? whose : "", whose ? " = " : "",
+                        words, format_assumed_mark(stream));
+}
+
 proto_tree *value_tree_add_value(value_tree *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size)
 {
     value_stream *stream = view->stream;
     const char *path = view->path ? value_stream_path(stream) : NULL, *words = NULL;
     const char *formula = "";
-    uint32_t id = stream->at.counter->id;
     perf_result result = {0, PERF_NO_RESULT_NO_FORMULA};
 
     if (view->result) {
@@ -269,9 +292,7 @@ proto_tree *value_tree_add_value(value_tree *view, proto_tree *tree, int hf, int
     if (hf > 0) {
         proto_item *item = proto_tree_add_item(tree, hf, view->tvb, (int)offset, (int)size, ENC_NA);
         if (words) {
-            const char *whose = path || id == PERF_NO_ID ? path : wmem_strdup_printf(stream->pool, "#%u", id);
-            proto_item_set_text(item, "%s: %s%s%s%s", proto_registrar_get_name(hf), whose ? whose : "",
-                                whose ? " = " : "", words, format_assumed_mark(stream));
+            label_value(view, item, hf, path, words);
         }
         tree = proto_item_add_subtree(item, ett);
     }

@@ -12,31 +12,45 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#define DOC_BITS(value, name, meaning) {value, name, meaning},
+#define DOC_END \
+    { \
+        0, NULL, NULL \
+    }
+
+typedef struct doc_bits {
+    unsigned value;
+    const char *name;
+    const char *meaning;
+} doc_bits;
+
+static void doc_field(FILE *out, const char *bits, const char *title, const doc_bits *rows)
+{
+    fprintf(out, "| %s | %s | ", bits, title);
+    for (; rows->name; rows++) {
+        fprintf(out, "%u `%s` (%s)%s", rows->value, rows->name, rows->meaning, rows[1].name ? "<br>" : "");
+    }
+    fprintf(out, " |\n");
+}
+
 static void doc_fields(FILE *out)
 {
+    static const doc_bits sizes[] = {PERF_SIZES(DOC_BITS) DOC_END};
+    static const doc_bits kinds[] = {PERF_KINDS(DOC_BITS) DOC_END};
+    static const doc_bits timers[] = {PERF_TIMERS(DOC_BITS) DOC_END};
+    static const doc_bits displays[] = {PERF_DISPLAYS(DOC_BITS) DOC_END};
+
     fprintf(out, "| Bits | Field | Values |\n| --- | --- | --- |\n");
     fprintf(out, "| 0-7 | | 0; 1, 2 and 3 distinguish old base types |\n");
-    fprintf(out, "| 8-9 | size | 0 `PERF_SIZE_DWORD` (4 bytes)<br>"
-                 "1 `PERF_SIZE_LARGE` (8 bytes)<br>"
-                 "2 `PERF_SIZE_ZERO` (no data)<br>"
-                 "3 `PERF_SIZE_VARIABLE_LEN` (variable length) |\n");
-    fprintf(out, "| 10-11 | kind | 0 `PERF_TYPE_NUMBER` (a number that is no counter)<br>"
-                 "1 `PERF_TYPE_COUNTER` (an increasing value)<br>"
-                 "2 `PERF_TYPE_TEXT` (text)<br>"
-                 "3 `PERF_TYPE_ZERO` (always zero) |\n");
+    doc_field(out, "8-9", "size", sizes);
+    doc_field(out, "10-11", "kind", kinds);
     fprintf(out, "| 16-19 | subtype | by the kind, as winperf.h lists them |\n");
-    fprintf(out, "| 20-21 | timer | 0 `PERF_TIMER_TICK` (system performance time)<br>"
-                 "1 `PERF_TIMER_100NS` (100 ns)<br>"
-                 "2 `PERF_OBJECT_TIMER` (time of the object) |\n");
+    doc_field(out, "20-21", "timer", timers);
     fprintf(out, "| 22 | delta | the difference of two samples is taken |\n");
     fprintf(out, "| 23 | delta base | that of the base too |\n");
     fprintf(out, "| 24 | inverse | what is left of 1 |\n");
     fprintf(out, "| 25 | multi | divided by a second value |\n");
-    fprintf(out, "| 28-31 | display | 0 `PERF_DISPLAY_NO_SUFFIX` (no unit)<br>"
-                 "1 `PERF_DISPLAY_PER_SEC` (/sec)<br>"
-                 "2 `PERF_DISPLAY_PERCENT` (%%)<br>"
-                 "3 `PERF_DISPLAY_SECONDS` (sec)<br>"
-                 "4 `PERF_DISPLAY_NOSHOW` (not shown) |\n");
+    doc_field(out, "28-31", "display", displays);
     fprintf(out, "\nThe size bits are a hint: what is on the wire may be longer or shorter, and counts.\n");
 }
 
