@@ -59,13 +59,13 @@ typedef struct {
     const char *name;  /* NULL: it has none */
     verdict_kind kind; /* OF_STEP, and PIPE_DENIED but where the pipe is opened: the step's */
     verdict_party party;
-    const char
-        *meaning; /* for brackets behind the step's sentence; from "$" on: sentence, before what the client does */
+    const char *meaning; /* for brackets behind the step's sentence; or, from "$" on, a sentence in its place */
 } outcome_row;
 
 /* Outcomes of a step that fails, with their meaning. docs/symptoms.md has the same list. */
 static const outcome_row outcomes[] = {
     {0xc000006d, "STATUS_LOGON_FAILURE", OF_STEP, PARTY_CLIENT, "wrong name or password"},
+    {0xc000006a, "STATUS_WRONG_PASSWORD", OF_STEP, PARTY_CLIENT, "wrong password"},
     {0xc0000064, "STATUS_NO_SUCH_USER", OF_STEP, PARTY_CLIENT, "no such account"},
     {0xc0000234, "STATUS_ACCOUNT_LOCKED_OUT", OF_STEP, PARTY_CLIENT, "account is locked"},
     {0xc0000072, "STATUS_ACCOUNT_DISABLED", OF_STEP, PARTY_CLIENT, "account is disabled"},
@@ -79,14 +79,18 @@ static const outcome_row outcomes[] = {
     {0xc0000133, "STATUS_TIME_DIFFERENCE_AT_DC", OF_STEP, PARTY_CLIENT, "clock skew"},
     {0xc0000418, "STATUS_NTLM_BLOCKED", OF_STEP, PARTY_SERVER, "NTLM is not allowed"},
     {0xc000005e, "STATUS_NO_LOGON_SERVERS", OF_STEP, PARTY_SERVER, "no domain controller found"},
+    {0xc000018d, "STATUS_TRUSTED_RELATIONSHIP_FAILURE", OF_STEP, PARTY_SERVER, "no trust in its domain"},
     {0xc00000d0, "STATUS_REQUEST_NOT_ACCEPTED", OF_STEP, PARTY_SERVER, "no more sessions"},
     {STATUS_ACCESS_DENIED, "STATUS_ACCESS_DENIED", VERDICT_PIPE_DENIED, PARTY_SERVER, "no rights"},
     {0xc00000bb, "STATUS_NOT_SUPPORTED", OF_STEP, PARTY_SERVER, "not supported"},
     {0xc00000cc, "STATUS_BAD_NETWORK_NAME", OF_STEP, PARTY_SERVER, "no such share"},
     {0xc0000034, "STATUS_OBJECT_NAME_NOT_FOUND", OF_STEP, PARTY_SERVER, "Remote Registry is disabled?"},
     {0xc00000ac, "STATUS_PIPE_NOT_AVAILABLE", VERDICT_PIPE_STARTING, PARTY_SERVER, "Remote Registry is starting?"},
+    {0xc00000ab, "STATUS_INSTANCE_NOT_AVAILABLE", VERDICT_PIPE_STARTING, PARTY_SERVER, "no free instance; starting?"},
     {0xc000014b, "STATUS_PIPE_BROKEN", OF_STEP, PARTY_SERVER, "service ended?"},
+    {0xc00000b0, "STATUS_PIPE_DISCONNECTED", OF_STEP, PARTY_SERVER, "service ended?"},
     {0xc00000c9, "STATUS_NETWORK_NAME_DELETED", OF_STEP, PARTY_SERVER, "the share was ended"},
+    {0xc0000128, "STATUS_FILE_CLOSED", OF_STEP, PARTY_SERVER, "the pipe was closed"},
     {0xc00000b5, "STATUS_IO_TIMEOUT", OF_STEP, PARTY_SERVER, "timed out"},
     {STATUS_NETWORK_SESSION_EXPIRED, "STATUS_NETWORK_SESSION_EXPIRED", VERDICT_SESSION_EXPIRED, PARTY_SERVER,
      "session expired"},
