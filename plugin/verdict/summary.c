@@ -128,6 +128,9 @@ const char *format_monitor_line(const verdict_monitor *monitor)
                            has_query ? wmem_strconcat(pool, ", ", monitor->texts[STAT_HANDLE], NULL) : "",
                            *account ? wmem_strconcat(pool, ", logon ", account, NULL) : ""};
     line = wmem_strconcat(pool, line, ": ", format_sampling(monitor), NULL);
+    if (*sealed && g_utf8_strlen(line, -1) + g_utf8_strlen(sealed, -1) > VERDICT_LINE) {
+        sealed = "; sealed: errors are not visible";
+    }
     long room = VERDICT_LINE - g_utf8_strlen(line, -1) - g_utf8_strlen(sealed, -1);
     for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
         const char **part = &parts[needed_most[i]];
