@@ -145,10 +145,8 @@ static hf_register_info fields[] = {
                  PERF_SIZE_MASK, "Bytes of a value"),
     FIELD_MASKED(hf_type_kind, "Kind", "pcq.counter.type.kind", FT_UINT32, BASE_DEC, VALS(type_kind_vals),
                  PERF_KIND_MASK, "Number, counter, text or nothing"),
-    FIELD_MASKED(
-        hf_type_subtype, "Subtype", "pcq.counter.type.subtype", FT_UINT32, BASE_DEC, NULL, PERF_SUBTYPE_MASK,
-        "Of a counter 0: value, 1: rate, 2: fraction, 3: base, 4: elapsed time, 5: queue length, 6: histogram, "
-        "7: precision; of a number 0: hexadecimal, 1: decimal; of a text 0: UTF-16, 1: code page"),
+    FIELD_MASKED(hf_type_subtype, "Subtype", "pcq.counter.type.subtype", FT_UINT32, BASE_DEC, NULL, PERF_SUBTYPE_MASK,
+                 "Of a counter 0: value, 1: rate, 2: fraction, 3: base, 4: start time, 5: queue length, 7: precision"),
     FIELD_MASKED(hf_type_timer, "Timer", "pcq.counter.type.timer", FT_UINT32, BASE_DEC, VALS(type_timer_vals),
                  PERF_TIMER_MASK, "Time base"),
     FIELD_MASKED(hf_type_delta, "Delta", "pcq.counter.type.delta", FT_BOOLEAN, 32, NULL, PERF_DELTA_COUNTER,
