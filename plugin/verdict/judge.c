@@ -210,15 +210,18 @@ static const char *format_rights_question(const verdict *v, const verdict_query 
     return NULL;
 }
 
-/* Returns true if a problem of counters is no finding: instances come and go; the server later accepted, from any client, what it had refused
- * last; some list of names is whole. */
+/* Returns true if a problem of counters is no finding: instances come and go; the server later accepted, from any client, each counter that it
+ * had refused; some list of names is whole. */
 static bool is_harmless(const verdict *v, const verdict_monitor *monitor, monitor_problem problem)
 {
     bool has_all = true;
     unsigned absences = 0;
 
     for (const verdict_query *query = monitor->first; query; query = query->next) {
-        has_all &= GPOINTER_TO_UINT(wmem_map_lookup(v->accepted, &query->refused)) >= query->refused_frame;
+        for (unsigned i = 0; i < wmem_array_get_count(query->refused); i++) {
+            const refused_identifier *refused = wmem_array_index(query->refused, i);
+            has_all &= GPOINTER_TO_UINT(wmem_map_lookup(v->accepted, &refused->key)) > refused->frame;
+        }
         absences += query->absences;
     }
     return (problem == PROBLEM_NOT_DELIVERED && absences > MOST_ABSENCES) || (problem == PROBLEM_REFUSED && has_all) ||

@@ -83,6 +83,7 @@ static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const ca
             .counters = NAN,
             .succeeded = wmem_map_new(v->memory, g_direct_hash, g_direct_equal),
             .questions = wmem_map_new(v->memory, g_direct_hash, g_direct_equal),
+            .refused = wmem_array_new(v->memory, sizeof(refused_identifier)),
             .empty_sets = wmem_map_new(v->memory, wmem_str_hash, g_str_equal),
         };
         g_ptr_array_add(v->queries, query);
@@ -245,17 +246,17 @@ static void count_refusals(const verdict *v, monitor_call *call, packet_info *pi
     }
 }
 
-/* Stores the identifiers that a ValidateCounters response accepts, and the last that it refuses, with its frame, for is_harmless(). */
+/* Stores the identifiers that a ValidateCounters response accepts or refuses, with its frame, for is_harmless(). */
 static void count_identifiers(const verdict *v, monitor_call *call, const packet_info *pinfo,
                               const call_tap_data *tapped)
 {
     for (uint32_t i = 0; tapped->adds && tapped->is_response && i < tapped->num_identifiers; i++) {
-        const uint64_t key = call_tap_identifier_key(tapped, i);
+        const refused_identifier refused = {call_tap_identifier_key(tapped, i), pinfo->num};
         if (tapped->identifiers[i].status == 0) {
-            wmem_map_insert(v->accepted, wmem_memdup(v->memory, &key, sizeof key), GUINT_TO_POINTER(pinfo->num));
+            wmem_map_insert(v->accepted, wmem_memdup(v->memory, &refused.key, sizeof refused.key),
+                            GUINT_TO_POINTER(pinfo->num));
         } else {
-            call->query->refused = key;
-            call->query->refused_frame = pinfo->num;
+            wmem_array_append_one(call->query->refused, refused);
         }
     }
 }

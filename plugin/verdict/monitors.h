@@ -113,6 +113,12 @@ typedef struct {
     uint32_t status;  /* Win32 error of the first; 0: none */
 } problem_things;
 
+/* A counter that ValidateCounters refused. */
+typedef struct {
+    uint64_t key;   /* call_tap_identifier_key() */
+    uint32_t frame; /* of the response */
+} refused_identifier;
+
 typedef struct verdict_query {
     struct verdict_monitor *monitor;       /* as of the last judgement */
     struct verdict_query *next;            /* of the same monitor */
@@ -134,8 +140,7 @@ typedef struct verdict_query {
     wmem_map_t *succeeded;  /* subject of a call for no data -> frame of its latest success */
     wmem_map_t *questions;  /* sealed key: subject -> number of its responses with data; negative: of those without */
     int most_asked;         /* sealed key: the highest number in `questions`, of IN_VAIN without data one */
-    uint64_t refused;       /* call_tap_identifier_key() of the counter that was refused last */
-    uint32_t refused_frame; /* 0: none was */
+    wmem_array_t *refused;  /* refused_identifier */
     wmem_map_t *empty_sets; /* paths of sets that had no instances in the first sample */
     unsigned absences;      /* times that instances, or an object, went away */
     bool is_absent;         /* some are away in the newest sample */

@@ -506,6 +506,7 @@ DURING = {
     'names-not-there': odd('names_failed', 'server', asks_for_names(5, 2), leaves(), count=5, mode='hkpd', titles=False),
     'names-empty': odd('names_failed', 'server', asks_for_names(1, 0), leaves(), count=1, mode='hkpd', titles=False),
     'counter-refused': Faulty(refused([1, 77]), 'counter_refused', 'server', 1, says='#77'),
+    'counter-refused-before-one-that-is-there-twice': Faulty(refused([1, 77, 1]), 'counter_refused', 'server', 1, says='#77'),
     'counter-refused-for-rights': Faulty(refused([1], refuses=5), 'counter_refused', EITHER, 1, also=('not_delivered', 'no_data')),
     'all-counters-refused': Faulty(refused([77, 78]), 'counter_refused', 'server', 1, also=('not_delivered', 'no_data')),
     'instance-gone': Faulty(polls(8, bad(8), 8, asked=lambda m, p: [ask(m), ask(p, 2, 'a'), ask(p, 2, 'b')], **crowd(lambda n: ('a', 'b') if n < 8 else ('a',))),
