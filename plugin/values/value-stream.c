@@ -524,21 +524,35 @@ bool value_stream_is_same_counter(value_stream *stream, counter_identity *identi
 
 /* --- Text --------------------------------------------------------------------------------------------------------- */
 
-/* Samba's PERF_DATA_BLOCK has ASCII where the type says UTF-16. */
+/* True if all bytes are printable ASCII, and more than `most`. */
+static bool is_ascii_text(const uint8_t *bytes, uint32_t size, uint32_t most)
+{
+    uint32_t printable = 0;
+
+    while (printable < size && g_ascii_isprint(bytes[printable])) {
+        printable++;
+    }
+    return size > most && printable == size;
+}
+
+/* Samba's PERF_DATA_BLOCK has ASCII where the type says UTF-16, mostly. Few printable bytes may be a word or two of UTF-16 if a terminator follows,
+ * or a character of it if their number is even. */
 const char *value_stream_text(value_stream *stream, uint32_t most)
 {
     const counter_value *at = &stream->at;
-    const perf_table *table = stream->now.table;
-    const uint8_t *text = table->data + at->offset, *end;
-    uint32_t size = MIN(at->size, MOST_VALUE_BYTES), code_page = stream->group->code_page;
-    uint32_t type = perf_table_column(table, stream->group, at->column)->type; /* 0 in PerflibV2 */
+    const uint8_t *text = stream->now.table->data + at->offset;
+    uint32_t size = MIN(at->size, MOST_VALUE_BYTES), text_size = perf_utf16_size(text, size);
+    const uint8_t *end = memchr(text, 0, size);
+    uint32_t narrow_size = end ? (uint32_t)(end - text) : size, code_page = stream->group->code_page;
+    uint32_t ambiguous = text_size + 1 < size ? 4 : size % 2 == 0 ? 1 : 0;
+    uint32_t type = perf_table_column(stream->now.table, stream->group, at->column)->type; /* 0 in PerflibV2 */
+    bool is_samba = stream->response.ops->is_block && is_ascii_text(text, narrow_size, ambiguous);
 
-    if (!(type & PERF_TEXT_IN_CODE_PAGE) && !table->is_samba) {
-        return get_text(stream, at->offset, perf_utf16_size(text, size), TEXT_CODE_PAGE_UTF16, most);
+    if ((type & PERF_TEXT_IN_CODE_PAGE) || is_samba) {
+        return get_text(stream, at->offset, narrow_size, perf_is_utf16(code_page) ? TEXT_CODE_PAGE_ASCII : code_page,
+                        most);
     }
-    end = memchr(text, 0, size);
-    return get_text(stream, at->offset, end ? (uint32_t)(end - text) : size,
-                    perf_is_utf16(code_page) ? TEXT_CODE_PAGE_ASCII : code_page, most);
+    return get_text(stream, at->offset, text_size, TEXT_CODE_PAGE_UTF16, most);
 }
 
 const char *value_stream_format(value_stream *stream, const perf_result *result)

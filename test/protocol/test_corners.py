@@ -110,9 +110,11 @@ def test_a_cut_packet_in_the_info_column(tshark, tmp_path):
 
 # No byte of these is zero. Of the first all are letters of ASCII, too; of the others some are not, or one is next to them.
 @pytest.mark.parametrize('text, size', [('\u6162\u6364', 8), ('\u51e6\u7406\u88c5\u7f6e', 16), ('\u6162\u6364\u611f', 8),
-                                        ('\u7f62\u6364\u6162', 8)])
-def test_texts_of_other_scripts(tshark, tmp_path, text, size):
-    scenario, talk = begin_talk(objects=[Object(1500, 'Set', [Counter(1502, 'Wide', 0x00000B00, lambda at, k: text, size)])], titles=False)
+                                        ('\u7f62\u6364\u6162', 8), ('text 0: \xe9\u4e2d', 24)])
+@pytest.mark.parametrize('samba', [False, True])     # a total like Samba's does not tell it
+def test_texts_of_other_scripts(tshark, tmp_path, text, size, samba):
+    objects = [Object(1500, 'Set', [Counter(1502, 'Wide', 0x00000B00, lambda at, k: text, size)])]
+    scenario, talk = begin_talk(objects=objects, titles=False, samba=samba)
     talk.sample()
     rows = tshark.fields(scenario.write(tmp_path / 'x.pcap'), ['pcq.value.text'], '-Y', 'hkpd.data_block')
     assert rows == [[text]]
