@@ -311,13 +311,34 @@ static void put_left_out(json_dumper *json, const report *r)
     verdict_put_texts(json, "notes", omissions_format(&omitted, true /* is_brief */));
 }
 
-/* Returns the capture's name without its folder, to be freed; "" outside of a window: tshark tells plugins nothing of its file. */
+/* Returns the file that tshark's option -r names, NULL without one; to be freed. tshark tells plugins nothing about its file, and on Linux its
+ * command line does. */
+static char *find_read_option(void)
+{
+    char *line = NULL, *file = NULL;
+    size_t size = 0;
+
+    g_file_get_contents("/proc/self/cmdline", &line, &size, NULL);
+    for (const char *at = line; at && file == NULL && at < line + size; at += strlen(at) + 1) {
+        const char *option = *at == '-' ? at + 1 + strspn(at + 1, "2lnqQVxP") : ""; /* behind flags: "-qr" */
+        if (*option == 'r' && option + 1 < line + size) {
+            file = g_strdup(option[1] == '\0' ? option + 2 : option + 1);
+        }
+    }
+    g_free(line);
+    return file;
+}
+
+/* Returns the capture's name without its folder, to be freed; "" if it is not known, as of a pipe. */
 static char *get_capture_name(void)
 {
     ws_info_t *info = NULL;
 
     plugin_if_get_ws_info(&info);
-    return info && info->cf_filename ? g_filename_display_basename(info->cf_filename) : g_strdup("");
+    char *file = info && info->cf_filename ? g_strdup(info->cf_filename) : find_read_option();
+    char *name = file && *file && strcmp(file, "-") != 0 ? g_filename_display_basename(file) : g_strdup("");
+    g_free(file);
+    return name;
 }
 
 /* Writes members about the capture: its name, frames, begin, length in seconds, minutes of local time east of UTC, and both programs' versions. */

@@ -3,6 +3,7 @@
 
 import json
 import re
+import subprocess
 from collections import Counter
 from itertools import accumulate
 
@@ -219,6 +220,16 @@ def test_of_a_wireshark_window(tshark, tmp_path):
         path, = re.findall(r'^(/.*\.html) ', done.stdout.decode(), re.M)
         page, = folder.glob('*.html')
         assert path == str(page) and page_data(page.read_text()) == page_data(out.read_text())
+
+
+@pytest.mark.parametrize('how', [['-q', '-r', 'FILE'], ['-nqrFILE'], ['-q', '-r', '-']])
+def test_the_page_names_the_capture(tshark, tmp_path, how):
+    """On Linux tshark's command line has it; of a pipe there is none."""
+    capture, out = TOP / 'test' / 'pcaps' / 'hkpd-plain.pcap', tmp_path / 'report.html'
+    with capture.open('rb') as stream:
+        words = [word.replace('FILE', str(capture)) for word in how]
+        subprocess.run(['tshark', *words, '-z', 'pcq,report,%s' % out], env=tshark.env, stdin=stream, check=True)
+    assert page_data(out.read_text())['file'] == ('' if '-' in how else 'hkpd-plain.pcap')
 
 
 def test_sealed_without_a_key(tshark, tmp_path):
