@@ -125,6 +125,35 @@ static perf_no_result find_quotient(const perf_formula_info *formula, const perf
     return none;
 }
 
+/* Applies the whole formula. Needs: `previous`, if it takes two samples. Returns PERF_NO_RESULT_OK, or the reason: `result` means nothing then. */
+static perf_no_result apply_formula(const perf_formula_info *formula, const perf_point *current,
+                                    const perf_point *previous, double *result)
+{
+    double value;
+
+    if (previous && current->perf_time == previous->perf_time && current->time_100ns == previous->time_100ns) {
+        return PERF_NO_RESULT_SAME_TIME; /* two samples of one moment are one sample, whatever they hold */
+    }
+    perf_no_result none = find_quotient(formula, current, previous, &value);
+    if (none != PERF_NO_RESULT_OK) {
+        return none;
+    }
+    if (formula->flags & PERF_NEEDS_MULTI) {
+        if (current->multi.size == 0) {
+            return PERF_NO_RESULT_NO_MULTI;
+        }
+        if (current->multi.value == 0) {
+            return PERF_NO_RESULT_ZERO_DENOMINATOR;
+        }
+        value /= (double)current->multi.value;
+    }
+    if (formula->flags & PERF_COMPLEMENT) {
+        value = 1 - value;
+    }
+    *result = formula->factor * value;
+    return PERF_NO_RESULT_OK;
+}
+
 /* Returns the reason why no formula applies, by the type (NULL: unknown) and the value's size alone; PERF_NO_RESULT_OK: there is none. */
 static perf_no_result check_value(const perf_counter_type *type, const perf_point *current)
 {
@@ -143,30 +172,21 @@ static perf_no_result check_value(const perf_counter_type *type, const perf_poin
 perf_result perf_calculate(const perf_counter_type *type, const perf_point *current, const perf_point *previous,
                            perf_no_result why_no_previous)
 {
-    const perf_formula_info *formula = &perf_formulas[type ? type->formula : PERF_FORMULA_NONE];
-    bool needs_previous = formula->flags & PERF_NEEDS_PREVIOUS, needs_multi = formula->flags & PERF_NEEDS_MULTI;
-    perf_no_result none = check_value(type, current);
-    double value = 0;
+    perf_result result = {0, check_value(type, current)};
 
-    if (none == PERF_NO_RESULT_OK && needs_previous && !previous) {
-        none = why_no_previous != PERF_NO_RESULT_OK ? why_no_previous : PERF_NO_RESULT_FIRST_SAMPLE;
-    } else if (none == PERF_NO_RESULT_OK && needs_previous && current->perf_time == previous->perf_time &&
-               current->time_100ns == previous->time_100ns) {
-        none = PERF_NO_RESULT_SAME_TIME; /* two samples of one moment are one sample, whatever they hold */
+    if (result.none != PERF_NO_RESULT_OK) {
+        return result;
     }
-    if (none == PERF_NO_RESULT_OK) {
-        none = find_quotient(formula, current, needs_previous ? previous : NULL, &value);
+    const perf_formula_info *formula = &perf_formulas[type->formula];
+    if (!(formula->flags & PERF_NEEDS_PREVIOUS)) {
+        previous = NULL;
+    } else if (!previous) {
+        result.none = why_no_previous != PERF_NO_RESULT_OK ? why_no_previous : PERF_NO_RESULT_FIRST_SAMPLE;
     }
-    if (none == PERF_NO_RESULT_OK && needs_multi) {
-        none = current->multi.size == 0    ? PERF_NO_RESULT_NO_MULTI
-               : current->multi.value == 0 ? PERF_NO_RESULT_ZERO_DENOMINATOR
-                                           : PERF_NO_RESULT_OK;
-        value /= (double)current->multi.value;
+    if (result.none == PERF_NO_RESULT_OK) {
+        result.none = apply_formula(formula, current, previous, &result.value);
     }
-    if (none != PERF_NO_RESULT_OK) {
-        return (perf_result){0, none};
-    }
-    return (perf_result){formula->factor * (formula->flags & PERF_COMPLEMENT ? 1 - value : value), none};
+    return result;
 }
 
 /* Returns the seconds between two times of a clock, 0: it did not advance. `freq`: units a second. */
