@@ -400,16 +400,23 @@ static const perf_row_name *find_row_name(value_stream *stream)
     return &row->name;
 }
 
+/* True if the current row's name does not prove which instance it is. */
+static bool is_row_assumed(value_stream *stream)
+{
+    const perf_row_name *name = find_row_name(stream);
+
+    return name && name->is_assumed;
+}
+
 assumed_reason value_stream_assumed_reason(value_stream *stream)
 {
     const value_column *counter = stream->at.counter;
-    const perf_row_name *name;
 
-    return stream->assumed != ASSUMED_NONE                                                       ? stream->assumed
-           : counter->assumed != ASSUMED_NONE                                                    ? counter->assumed
-           : (stream->set_label || value_stream_set(stream)) && stream->is_set_assumed           ? ASSUMED_NAME
-           : stream->operands.is_assumed || ((name = find_row_name(stream)) && name->is_assumed) ? ASSUMED_INSTANCE
-                                                                                                 : ASSUMED_NONE;
+    return stream->assumed != ASSUMED_NONE                                             ? stream->assumed
+           : counter->assumed != ASSUMED_NONE                                          ? counter->assumed
+           : (stream->set_label || value_stream_set(stream)) && stream->is_set_assumed ? ASSUMED_NAME
+           : stream->operands.is_assumed || is_row_assumed(stream)                     ? ASSUMED_INSTANCE
+                                                                                       : ASSUMED_NONE;
 }
 
 /* --- Instances -------------------------------------------------------------------------------------------------------- */
@@ -500,8 +507,8 @@ const char *value_stream_format_identifier(value_stream *stream)
         label = stream->at.counter->label;
         is_assumed |= stream->at.counter->assumed != ASSUMED_NONE;
     }
-    set = join_path(stream->pool, NULL, set, stream->is_single ? NULL : identifier->instance, label);
-    return text_marked(stream->pool, set, is_assumed);
+    const char *instance = stream->is_single ? NULL : identifier->instance;
+    return text_marked(stream->pool, join_path(stream->pool, NULL, set, instance, label), is_assumed);
 }
 
 bool value_stream_is_same_counter(value_stream *stream, counter_identity *identity)
