@@ -143,12 +143,13 @@ void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
     unsigned most = MAX(MOST_POINTS / MAX(lines->all.entries->len, 1), 4);
 
     keyed_list_begin(&clocks, NULL, SIZE_MAX);
+    lines->hidden = 0;
     json_dumper_set_member_name(json, "series");
     json_dumper_begin_array(json);
     for (unsigned i = 0; i < lines->all.entries->len; i++) {
         chart_line *line = g_ptr_array_index(lines->all.entries, i);
         if (i >= MOST_LINES || line->results.count == 0) {
-            lines->omitted += line->results.count;
+            lines->hidden += line->results.count;
             continue;
         }
         wmem_array_sort(line->points, perf_compare_numbers); /* by time */

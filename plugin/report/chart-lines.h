@@ -41,19 +41,20 @@ typedef struct {
 typedef struct {
     keyed_list all;   /* chart_line, with results or without: the caller adds them */
     uint64_t values;  /* results that came, omitted ones included */
-    uint64_t omitted; /* results without a line, or of one that a page had no room for */
+    uint64_t omitted; /* results without a line */
+    uint64_t hidden;  /* results of lines that the page of chart_lines_put() had no room for */
     bool is_thinned;  /* a line has fewer points than results and gaps */
 } chart_lines;
 
 /* Begins without a line; frees those of before. */
 void chart_lines_begin(chart_lines *lines);
 
-/* Adds a result to a line. Needs: a finite value and times. `line`: NULL: it is of another counter; it is omitted. Of a
+/* Adds a result to a line. Needs: a finite value and times. `line`: NULL: it has no room, or is of another counter; it is omitted. Of a
  * sample only the first result of a line counts. Changes: adds a gap in front of the result, at half the time, if a call of the query between
  * brought no result of the line. */
 void chart_line_add(chart_lines *lines, chart_line *line, const chart_sample *sample, double value, bool is_assumed);
 
 /* Writes two members of a JSON object. "series": for each line [path, unit, results, their minimum, mean, maximum, last, number assumed, clock,
  * values, places where assumed ones begin and end in turn]; "clocks": lists of times, of which `clock` is a place from 0. `begin`: seconds since
- * 1970, at which times begin. Changes: thins lines, and sorts points by time; more results may come. */
+ * 1970, at which times begin. Changes: thins lines, sorts points by time, and sets `hidden`; more results may come. */
 void chart_lines_put(json_dumper *json, chart_lines *lines, double begin);
