@@ -280,7 +280,7 @@ void query_apply_info(state_handle *handle, const perf_identifier *identifiers, 
 
 /* --- Data -------------------------------------------------------------------------------------------------------- */
 
-/* Data that are not well-formed may say any number of blocks: with more counters they keep no order. */
+/* Counters whose order malformed data keep: a few bytes may say any number of blocks, and each change begins another epoch, so all take n^2. */
 #define MOST_UNPROVEN 100
 
 /* Keeps the order of the newest epoch's counters if its data have as many blocks, and no index was sent. Counters of several sets have none, since

@@ -30,10 +30,9 @@ typedef struct query_epoch {
     uint32_t accepted;  /* its counters, which the server accepted */
     unsigned hash;      /* sum of the hashes of their identifiers */
     query_index *index; /* sent by QueryCounterInfo, NULL: not sent */
-    query_index
-        *order;       /* the counters in the order in which they were added, for data without an index; NULL: no data */
-    bool is_complete; /* all its counters are known */
-    bool is_assumed;  /* its counters are contradicted, or nobody sent them */
+    query_index *order; /* counters in the order in which they were added, if none was sent; NULL: no data */
+    bool is_complete;   /* all its counters are known */
+    bool is_assumed;    /* its counters are contradicted, or nobody sent them */
 } query_epoch;
 
 /* A query as the data of a response shows it. Zeros: nothing is known. */
