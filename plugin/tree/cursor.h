@@ -63,8 +63,8 @@ void cursor_skip(buffer_cursor *cursor, uint32_t size);
  * does not fit is cut to what is there. */
 void cursor_enter(buffer_cursor *cursor, int hf, int ett, uint32_t size, buffer_cursor *inner);
 
-/* Returns a large buffer as a data source of its own, a small one as it is. Wireshark 4.6 takes 50,000 items for a loop if none
- * gets beyond the last item of its data source. DCE/RPC's list of fragments ends far behind a buffer's beginning. */
+/* Returns a large buffer as a data source of its own, a small one as it is. Wireshark 4.6 takes 50,000 items for a loop if none gets beyond the farthest
+ * item of its data source, and DCE/RPC's list of fragments reaches nearly to its end. `name`: as the byte view has it. Changes: the packet's data sources. */
 tvbuff_t *tree_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name);
 
 /* Returns false if the packet's tree may lack room for one more structure: Wireshark stops a tree at a million items, visible or not. Some are

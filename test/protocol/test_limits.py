@@ -107,6 +107,17 @@ def test_05_19_overlapping_long_strings(read, step, findings):
     assert 1 <= len(got['pcq.counter.name']) < 100 and max(map(len, got['pcq.counter.name'])) == 1025
 
 
+def test_05_40_many_times_one_counter_that_is_known(tshark, tmp_path):
+    """Five items for each id, all below the end of DCE/RPC's list of fragments: no loop for Wireshark 4.6."""
+    p, many = Pcq(), 16000
+    p.open()
+    p.counters([1])
+    p.change([identifier(NONE, 'a')])
+    p.data(block(2, struct.pack('<2I', 8 + 4 * many, many) + struct.pack('<I', 1) * many))
+    out, _ = tshark.run('-r', p.capture.write(tmp_path / 'many.pcap'), '-O', 'pcq')
+    assert out.count('Counter id: 1 ') + out.count('Counter id: 1\n') >= many and 'Counter type: PERF_COUNTER_BULK_COUNT' in out
+
+
 def test_05_22_many_identifiers_in_a_request(tshark, tmp_path):
     """Both directions of ValidateCounters."""
     p = Pcq()
