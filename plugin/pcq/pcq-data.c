@@ -296,17 +296,19 @@ static void pcq_show_value(value_tree *view, proto_tree *tree)
     value_tree_add_sent(view, tree);
 }
 
-/* Shows the two numbers of an instance or a value whose size does not fit. Returns its item, NULL: the fault has none. */
+/* Shows the header of an instance or value that does not fit, as "Instance: unreadable": value_tree_ops.show_broken. Returns its item, NULL: the
+ * fault is about neither. */
 static proto_item *pcq_show_broken(value_tree *view, const perf_table_fault *fault, proto_tree *tree)
 {
+    bool is_size = fault->kind == PERF_FAULT_CELL_SIZE; /* dwSize, the second number */
     proto_item *item = NULL;
 
     if (fault->kind == PERF_FAULT_ROW_SIZE) {
         item = show_pair(view, tree, hf_pcq_instance, ett_instance, hf_pcq_instance_size, hf_pcq_instance_id,
                          fault->offset, PERF_INSTANCE_HEADER_SIZE);
-    } else if (fault->kind == PERF_FAULT_CELL_SIZE) {
+    } else if (is_size || fault->kind == PERF_FAULT_DATA_SIZE) {
         item = show_pair(view, tree, hf_counter_data, ett_counter_data, hf_value_data_size, hf_value_size,
-                         fault->offset - 4, PERF_COUNTER_DATA_SIZE);
+                         fault->offset - (is_size ? 4 : 0), PERF_COUNTER_DATA_SIZE);
     }
     proto_item_append_text(item, ": unreadable");
     return item;

@@ -77,7 +77,8 @@ static uint32_t pad_structure(uint32_t size, uint32_t left)
     return perf_align8(size) <= left ? perf_align8(size) : size;
 }
 
-/* Lists values of a row that are not all plain, each of which leads to the next. Returns where they end, 0 if one does not fit. */
+/* Lists the values of a row that are not all plain, or lack room: each leads to the next by its dwSize. Needs: `row->cells` is not behind `end`. Returns
+ * where they end; 0: one does not fit, and it and those behind it have no cell. Changes: `cell_list`; the cells may move. */
 static uint32_t read_uneven_cells(perf_table *t, const perf_group *g, perf_row *row, uint32_t end)
 {
     uint32_t at = row->cells, count = g->columns, first = t->num_cells;
@@ -93,9 +94,12 @@ static uint32_t read_uneven_cells(perf_table *t, const perf_group *g, perf_row *
         if (left < PERF_COUNTER_DATA_SIZE) {
             return group_fault(t, PERF_FAULT_CELLS, at, count, i);
         }
-        uint32_t size = perf_le32(t->data + at + 4);
-        if (size < PERF_COUNTER_DATA_SIZE || size > left || perf_le32(t->data + at) > size - PERF_COUNTER_DATA_SIZE) {
+        uint32_t data_size = perf_le32(t->data + at), size = perf_le32(t->data + at + 4);
+        if (size < PERF_COUNTER_DATA_SIZE || size > left) {
             return group_fault(t, PERF_FAULT_CELL_SIZE, at + 4, size, left);
+        }
+        if (data_size > size - PERF_COUNTER_DATA_SIZE) {
+            return group_fault(t, PERF_FAULT_DATA_SIZE, at, data_size, size - PERF_COUNTER_DATA_SIZE);
         }
         t->cells[first + i] = at;
         at += pad_structure(size, left);

@@ -27,6 +27,7 @@
     X(ROW_SIZE, SIZE, "the size of the instance is %u, it can be up to %u") \
     X(CELLS, COUNT, "%u values should be here, there are %u") \
     X(CELL_SIZE, SIZE, "the size of the value or counter block is %u, it can be up to %u") \
+    X(DATA_SIZE, SIZE, "the value has %u bytes, its structure has room for %u") \
     X(REST, SIZE, "the size is %u, its parts end after %u") \
     X(NAME, TEXT, "the name is said to end at byte %u, its instance or header has %u") \
     X(NAME_SIZE, TEXT, "the name has %u bytes, a character of UTF-16 has %u") \

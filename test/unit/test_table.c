@@ -292,7 +292,7 @@ static void test_sizes_that_are_odd(void)
     sample s = read_buffer(perf_table_read_data, &b);
     perf_group *g = s.table.groups;
     assert(s.table.num_groups == 2 && sound_groups(&s.table) == 1 && s.table.num_faults == 1);
-    assert(s.table.faults[0].group == 1 && s.table.faults[0].kind == PERF_FAULT_CELL_SIZE);
+    assert(s.table.faults[0].group == 1 && s.table.faults[0].kind == PERF_FAULT_DATA_SIZE);
     assert(perf_table_cell(&s.table, &g[0], 0, 1, &size) > 0 && size == 1);
     assert(perf_table_cell(&s.table, &g[1], 0, 0, &size) > 0 && perf_table_cell(&s.table, &g[1], 0, 1, &size) == 0);
     free_sample(&s);
@@ -535,11 +535,11 @@ static void test_sizes_of_counter_data(void)
         {ROW, 7, PERF_FAULT_ROW_SIZE, ROW, 7, ROWS_SIZE, 6},
         {ROW, 24, PERF_FAULT_CELL_SIZE, CELLS + 12, 0, ROWS_SIZE - 24, 6},
         {ROW, ROWS_SIZE + 1, PERF_FAULT_ROW_SIZE, ROW, ROWS_SIZE + 1, ROWS_SIZE, 6},
-        {CELLS, 9, PERF_FAULT_CELL_SIZE, CELLS + 4, 16, ROWS_SIZE - 16, 6},
+        {CELLS, 9, PERF_FAULT_DATA_SIZE, CELLS, 9, 8, 6},
         {CELLS + 4, 7, PERF_FAULT_CELL_SIZE, CELLS + 4, 7, ROWS_SIZE - 16, 6},
         {CELLS + 4, 24, PERF_FAULT_CELL_SIZE, CELLS + 28, 0, ROWS_SIZE - 40, 6},
         {CELLS + 4, ROWS_SIZE, PERF_FAULT_CELL_SIZE, CELLS + 4, ROWS_SIZE, ROWS_SIZE - 16, 6},
-        {CELLS + 16, 9, PERF_FAULT_CELL_SIZE, CELLS + 20, 16, ROWS_SIZE - 32, 6},
+        {CELLS + 16, 9, PERF_FAULT_DATA_SIZE, CELLS + 16, 9, 8, 6},
         {CELLS, 7, NO_FAULT, 7},
         {ROW, 15, NO_FAULT, 7},
     };
