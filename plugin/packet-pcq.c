@@ -85,7 +85,7 @@ typedef struct operation {
     const char *parameters; /* of the request in their order, a letter each as in read_all_parameters() */
     const char *results;    /* of the response, likewise */
     uint32_t largest;       /* dwInSize that the interface admits */
-    const char *counted;    /* what lpData lists, for the Info column; NULL: it is described otherwise */
+    const char *counted;    /* singular of what lpData lists, for the Info column; NULL: it is described otherwise */
     void (*dissect)(buffer_cursor *cursor, pcq_context *context); /* reads lpData before the status; NULL: later */
     void (*request)(pcq_pdu *p); /* called when the parameters were read; NULL: they say all */
     void (*response)(pcq_pdu *p);
@@ -301,12 +301,12 @@ static void read_status(pcq_pdu *p)
     }
 }
 
-/* Describes lpData of a success in the Info column: "12 counters, 480 bytes". */
+/* Describes lpData of a success in the Info column: its only text, or how much it lists, then its size: "12 counters, 480 bytes". */
 static void describe_lpdata(pcq_pdu *p)
 {
     if (p->context.text) {
         info_add_detail(&p->pdu, "\"%s\"", text_cut(p->pdu.pool, p->context.text, TEXT_SHORT));
-    } else if (p->context.count > 0 || p->pdu.opnum != OPNUM_QueryCounterSetRegistrationInfo) {
+    } else if (p->context.count > 0 || p->pdu.opnum != OPNUM_QueryCounterSetRegistrationInfo) { /* not all are lists */
         info_add_detail(&p->pdu, "%s", text_counted(p->pdu.pool, p->context.count, p->operation->counted));
     }
     if (p->pdu.opnum != OPNUM_EnumerateCounterSet) {
@@ -403,9 +403,8 @@ static const char *format_more(pcq_pdu *p, uint32_t count)
     return count > 1 ? wmem_strdup_printf(p->pdu.pool, ", %u more", count - 1) : "";
 }
 
-/* Returns refused changes or failed blocks for the Info column: "2 refused: \Set(a)\Counter (ERROR_NO_DATA), 1 more".
- * `what`: their word. `first`: the first one; NULL: not known, shown as "?". `status`: of the first. `mark`: stands
- * behind it, in the brackets. */
+/* Returns refused changes or failed blocks for the Info column: "2 refused: \Set(a)\Counter (ERROR_NO_DATA), 1 more". `what`: their word. `first`:
+ * the first one; NULL: not known, shown as "?". `status`: of the first. `mark`: stands behind it, in the brackets. */
 static const char *format_refusals(pcq_pdu *p, const char *what, uint32_t count, const perf_identifier *first,
                                    uint32_t status, const char *mark)
 {

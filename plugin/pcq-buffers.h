@@ -49,6 +49,7 @@ typedef struct {
     const char *text;          /* of a buffer with one string or GUID; NULL: none was read */
 } pcq_context;
 
+/* Registers the fields of lpData but for counter data and pcq-data.h's shared ones. Needs: text_value_strings_init(). */
 void pcq_buffers_register(int proto);
 
 /* True if a RequestCode asks for strings in the language of RequestLCID. */

@@ -44,8 +44,7 @@ typedef dcerpc_sub_dissector ws_dcerpc_table;
 #define tvb_get_uint64 tvb_get_guint64
 #endif
 
-/* 4.6 puts the pool first where a value is named, and knows its data sources by other names; a frame has one, as what was decrypted
- * is, or not. */
+/* 4.6 puts the pool first where a value is named, and knows its data sources by other names; a frame has one, as what was decrypted is, or not. */
 #if WS_AT_LEAST(4, 6)
 #define ws_val_to_str_ext(pool, val, vs, fmt) val_to_str_ext((pool), (val), (vs), (fmt))
 #define ws_has_data_source(pinfo, name) (get_data_source_by_name((pinfo), (name)) != NULL)

@@ -135,8 +135,7 @@ static void append_to_column(const rpc_pdu *pdu, const char *separator, const wm
     }
 }
 
-/* Appends to the Info column: damage, subjects, and details unless the stub is short; of a garbled
- * stub that alone. */
+/* Appends to the Info column: damage, subjects, and details unless the stub is short; of a garbled stub that alone. */
 static void write_info(const rpc_pdu *pdu)
 {
     bool is_damaged = pdu->report.damaged && !pdu->report.shows_end; /* else Wireshark said so */
@@ -193,9 +192,8 @@ static bool is_same_sample(const state_sample *sample, tvbuff_t *tvb)
            memcmp(sample->bytes, tvb_get_ptr(tvb, 0, (int)size), size) == 0;
 }
 
-/* Keeps the data of a response as the newest sample of its series, on the first pass. Needs:
- * rpc_pdu_may_learn(). Returns it; NULL: no group is well-formed, or it has the bytes of the
- * newest. Changes: the call's `sample`; timing. */
+/* Keeps the data of a response as the newest sample of its series, on the first pass. Needs: rpc_pdu_may_learn(). Returns it; NULL: no group is
+ * well-formed, or it has the bytes of the newest. Changes: the call's `sample`; timing. */
 static state_sample *learn_sample(rpc_pdu *pdu, state_handle *handle, const char *question, perf_table *table,
                                   tvbuff_t *tvb)
 {

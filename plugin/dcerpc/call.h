@@ -13,8 +13,7 @@
 #include "state/queries.h"
 #include "state/samples.h"
 
-/* A request and its response. A protocol's own call begins with it. Created with the first PDU; ends with the file. Later looks change
- * nothing. */
+/* A request and its response. A protocol's own call begins with it. Created with the first PDU; ends with the file. Later looks change nothing. */
 typedef struct rpc_call {
     const struct rpc_protocol *protocol;
     uint32_t call_id; /* of its headers */
@@ -94,8 +93,7 @@ void rpc_pdu_begin(rpc_pdu *pdu, const rpc_protocol *protocol, const char *opera
  * `is_aloud`: false: nothing is shown, expert infos count. */
 void rpc_pdu_read_stub(rpc_pdu *pdu, bool is_aloud);
 
-/* Calls `read(data)`, which reads parameters from `pdu->cursor`. Returns false if one of them is
- * not there. Changes: `is_short`. */
+/* Calls `read(data)`, which reads parameters from `pdu->cursor`. Returns false if one of them is not there. Changes: `is_short`. */
 bool rpc_pdu_read(rpc_pdu *pdu, void (*read)(void *data), void *data);
 
 /* Checks a stub that Wireshark decrypted, since it hands over failed decryptions, too. `ends_with_length`: as ndr_is_garbled() has it. Returns
@@ -117,11 +115,9 @@ uint32_t rpc_pdu_read_status(rpc_pdu *pdu, int hf);
 /* Reports a status that is not 0 at the item that was read last, and adds it to the Info column. Changes: the tapped call has failed. */
 void rpc_pdu_report_status(rpc_pdu *pdu, uint32_t status);
 
-/* Reads the data of a response in `tvb`, and fills `pdu->answer`, from which tree and listeners
- * read the values. `handle`: NULL: not known. A second response with other bytes than its call's
- * sample is malformed. Returns the new sample, the newest of its series (`question`: as there), if
- * it succeeded and may be learned from; NULL: no group is well-formed, or it has the bytes of the
- * newest. Changes: the call's `sample`; timing. */
+/* Reads the data of a response in `tvb`, and fills `pdu->answer`, from which tree and listeners read the values. `handle`: NULL: not known. A second
+ * response with other bytes than its call's sample is malformed. Returns the new sample, the newest of its series (`question`: as there), if it
+ * succeeded and may be learned from; NULL: no group is well-formed, or it has the bytes of the newest. Changes: the call's `sample`; timing. */
 state_sample *rpc_pdu_read_response(rpc_pdu *pdu, const value_ops *ops, state_handle *handle, const char *question,
                                     tvbuff_t *tvb);
 
@@ -134,9 +130,8 @@ void rpc_report_late(expert_report *report, proto_item *item, const late_sample 
 /* Finds the handle whose 20 bytes a request carries. Changes: `handle` and `was_closed` of its call, with the first request on the first pass. */
 void rpc_pdu_find_handle(rpc_pdu *pdu, state_handle_kind kind, const uint8_t *bytes);
 
-/* Notes that the server answered for the handle whose bytes the request carried, on the first pass.
- * Changes: confirms it; if it was closed, or its opening was not captured, the response begins
- * another one, `answering`. The request keeps the handle that it had. */
+/* Notes that the server answered for the handle whose bytes the request carried, on the first pass. Changes: confirms it; if it was closed, or its
+ * opening was not captured, the response begins another one, `answering`. The request keeps the handle that it had. */
 void rpc_pdu_confirm_handle(const rpc_pdu *pdu, state_handle_kind kind, const uint8_t *bytes);
 
 /* Returns the handle that the PDU is about, NULL: not known. A response has another than its request if that was closed before. */

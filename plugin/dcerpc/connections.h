@@ -104,14 +104,12 @@ static inline bool rpc_connection_is_unsealed(const rpc_connection *connection)
  * that were not captured are 0, RPC_NO_CONTEXT or RPC_NO_OPNUM. */
 bool rpc_header_read(rpc_header *header, tvbuff_t *tvb, int at);
 
-/* Adds a bind, which begins a connection, or an alter_context, which goes on with one. Needs: the
- * first pass, in the order of the capture. Returns true if a context is PerflibV2's or winreg's,
- * with the call "Bind" in `call`. Changes: creates a connection for a followed interface alone. */
+/* Adds a bind, which begins a connection, or an alter_context, which goes on with one. Needs: the first pass, in the order of the capture. Returns
+ * true if a context is PerflibV2's or winreg's, with the call "Bind" in `call`. Changes: creates a connection for a followed interface alone. */
 bool rpc_add_bind(packet_info *pinfo, const rpc_header *header, call_tap_data *call);
 
-/* Adds the answer to the latest bind, if it had none: forgets the interface of contexts that are
- * refused (a bind_nak refuses all; not captured: accepted). Returns as rpc_add_bind(); the call has
- * failed if each context of a followed interface is refused. */
+/* Adds the answer to the latest bind, if it had none: forgets the interface of contexts that are refused (a bind_nak refuses all; not captured:
+ * accepted). Returns as rpc_add_bind(); the call has failed if each context of a followed interface is refused. */
 bool rpc_add_bind_answer(rpc_connection *connection, const rpc_header *header, call_tap_data *call);
 
 /* True if bytes of a request for a mapping ask for PerflibV2 or winreg. */

@@ -30,7 +30,8 @@ static bool is_of_any_key(bool is_hkpd, const rpc_operation *operation)
 
 enum { AUTH_SPNEGO = 9, AUTH_NTLM = 10, AUTH_KERBEROS = 16 };
 
-/* Keys that the user gave. PERHAPS_KEYTAB: tshark's -K leaves no trace but that kerberos.decrypt has to be on for it. */
+/* Keys that the user gave. KEY: ntlmssp.nt_password. KEYTAB: kerberos.file; UNUSED_KEYTAB: the same with kerberos.decrypt off. PERHAPS_KEYTAB:
+ * kerberos.decrypt is on without a file: a keytab of tshark's -K sets no preference, but needs this one. */
 typedef enum { NO_KEY, KEY, KEYTAB, UNUSED_KEYTAB, PERHAPS_KEYTAB, NUM_GIVEN } given_key;
 
 /* A security protocol, and by the key that was given why a stub is not opened: for the Info column, as an expert info, and where a key goes.
@@ -103,7 +104,7 @@ static bool is_preference_set(const char *module_name, const char *name)
     return text && *text;
 }
 
-/* Returns which key the user gave for a lock. A keytab may hold the key of an account, too, which opens NTLM. */
+/* Returns which key the user gave for a lock: of NTLM the password, or else a keytab, which may hold the key of an account, too. */
 static given_key find_given_key(const lock *what)
 {
     pref_t *decrypt =
@@ -124,8 +125,7 @@ static given_key find_given_key(const lock *what)
 /* Not captured; an alloc_hint that is not larger than its fragment is 0. */
 #define NO_HINT UINT32_MAX
 
-/* A call, from its request until its response: also one that no operation is handed, since it is
- * sealed, cut, or not reassembled. First pass only. */
+/* A call, from its request until its response: also one that no operation is handed, since it is sealed, cut, or not reassembled. First pass only. */
 typedef struct {
     rpc_interface interface;        /* NUM_RPC_INTERFACES: another */
     const rpc_operation *operation; /* NULL: not about performance data, or not captured */
@@ -151,8 +151,7 @@ static rpc_call *take_handed(const rpc_header *header)
     return is_its ? next : NULL;
 }
 
-/* Adds a fragment of a request, response or fault; a request's first one begins the call. Returns
- * the call; NULL: its request was not seen. */
+/* Adds a fragment of a request, response or fault; a request's first one begins the call. Returns the call; NULL: its request was not seen. */
 static pending_call *add_fragment(packet_info *pinfo, rpc_connection *connection, const rpc_header *header)
 {
     void *key = GUINT_TO_POINTER(header->call_id);
@@ -252,9 +251,8 @@ static kept_pdu *keep_pdu(packet_info *pinfo, const rpc_header *header, const ke
     return kept;
 }
 
-/* Keeps the last fragment of a call "Map", of a request or the endpoint mapper's answer: failed
- * by a fault, or if its status, the last 4 bytes before `end`, is not 0. Too short or cut: not
- * failed. */
+/* Keeps the last fragment of a call "Map", of a request or the endpoint mapper's answer: failed by a fault, or if its status, the last 4 bytes before
+ * `end`, is not 0. Too short or cut: not failed. */
 static void keep_mapping(packet_info *pinfo, const rpc_header *header, int end)
 {
     bool is_answer = header->type != PDU_REQ, is_fault = header->type == PDU_FAULT;
@@ -334,9 +332,8 @@ static bool is_opened(packet_info *pinfo)
            (ws_has_data_source(pinfo, "Decrypted data") || ws_has_data_source(pinfo, "Decrypted stub data"));
 }
 
-/* Keeps the last fragment of a PDU that no operation could read: a fault, a sealed one of known
- * size, or the answer to a call whose request an operation was handed. Changes: a fault ends the
- * call's change; `kept` of the call. */
+/* Keeps the last fragment of a PDU that no operation could read: a fault, a sealed one of known size, or the answer to a call whose request an
+ * operation was handed. Changes: a fault ends the call's change; `kept` of the call. */
 static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, pending_call *pending,
                             const rpc_header *header)
 {
@@ -388,11 +385,9 @@ static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, pend
 /* [C706] appendix O: the operation of the endpoint mapper that clients call. */
 #define EPT_MAP 3
 
-/* Adds a fragment of a request, response or fault to its call; none whose request was not seen.
- * Keeps the last fragment for listeners if it asks or answers the endpoint mapper ("Map"), or if
- * no operation could read it. Needs: the first pass, in the order of the capture. Changes: as
- * keep_unread_pdu(); `unread_change`, by a request that may change counters and was not read; an
- * answer's last fragment frees the call. */
+/* Adds a fragment of a request, response or fault to its call; none whose request was not seen. Keeps the last fragment for listeners if it asks or
+ * answers the endpoint mapper ("Map"), or if no operation could read it. Needs: the first pass, in the order of the capture. Changes: as
+ * keep_unread_pdu(); `unread_change`, by a request that may change counters and was not read; an answer's last fragment frees the call. */
 static void add_call_pdu(packet_info *pinfo, rpc_connection *connection, const rpc_header *header)
 {
     int at = header->at, captured = tvb_captured_length_remaining(header->tvb, at);
@@ -454,9 +449,8 @@ static rpc_connection *add_pdu(packet_info *pinfo, const rpc_header *header)
 static int hf_operation, hf_size;
 static int ett_sealed = -1;
 
-/* Shows what seals a PDU, by the key that was given why it is not opened, and whether it is late.
- * Wireshark has shown protocol and operation of a frame's only PDU, if it is the only fragment.
- * `any`: others stand before it. */
+/* Shows what seals a PDU, by the key that was given why it is not opened, and whether it is late. Wireshark has shown protocol and operation of a
+ * frame's only PDU, if it is the only fragment. `any`: others stand before it. */
 static void show_sealed_pdu(packet_info *pinfo, proto_tree *tree, const rpc_header *header, const kept_pdu *pdu,
                             given_key given, bool *any)
 {
@@ -560,8 +554,7 @@ static struct {
     {"smb2_pipe_subdissectors", "dcerpc_smb2", NULL},
 };
 
-/* Calls the stock heuristic of the list that Wireshark tries, and reads headers if it took the
- * packet or threw. Returns its result. */
+/* Calls the stock heuristic of the list that Wireshark tries, and reads headers if it took the packet or threw. Returns its result. */
 static ws_heuristic dissect_transport(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
     volatile ws_heuristic result = true;
@@ -587,8 +580,7 @@ static ws_heuristic dissect_transport(tvbuff_t *tvb, packet_info *pinfo, proto_t
     return result;
 }
 
-/* Puts dissect_transport() in the place of each heuristic. They are there once all protocols
- * are. */
+/* Puts dissect_transport() in the place of each heuristic. They are there once all protocols are. */
 static void wrap_heuristics(void)
 {
     for (unsigned i = 0; i < array_length(wrapped); i++) {

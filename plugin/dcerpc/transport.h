@@ -12,7 +12,6 @@
 
 #include "dcerpc/call.h"
 
-/* Registers the fields of sealed calls under PerflibV2's protocol. Needs: a registered protocol,
- * which lives as long as the program. Changes: keeps it, to show sealed calls and faults of both
- * protocols; from the first capture on, Wireshark's heuristics are wrapped. */
+/* Registers the fields of sealed calls under PerflibV2's protocol. Needs: a registered protocol, which lives as long as the program. Changes: keeps
+ * it, to show sealed calls and faults of both protocols; from the first capture on, Wireshark's heuristics are wrapped. */
 void rpc_transport_register(const rpc_protocol *protocol);

@@ -96,9 +96,8 @@ static int dissect_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tr
 
 /* --- Names of values ---------------------------------------------------------------------------------------------- */
 
-/* Reads the next of a list of title indexes: "2 4 238". Returns false at its end, and where there is
- * no number of 32 bits; "238x" is 238, then the end. Changes: `title`; `indexes` is behind the
- * number and its spaces. */
+/* Reads the next of a list of title indexes: "2 4 238". Returns false at its end, and where there is no number of 32 bits; "238x" is 238, then the
+ * end. Changes: `title`; `indexes` is behind the number and its spaces. */
 static bool read_title_index(const char **indexes, uint32_t *title)
 {
     const char *end = *indexes;
@@ -214,8 +213,7 @@ static void show_performance_key(hkpd_pdu *p)
 
 /* --- Parameters ------------------------------------------------------------------------------------------------ */
 
-/* Reads an RRP_UNICODE_STRING ([MS-RRP] 2.2.4): sizes in bytes, then a pointer to a conformant varying array. Returns "" for a null
- * pointer. */
+/* Reads an RRP_UNICODE_STRING ([MS-RRP] 2.2.4): sizes in bytes, then a pointer to a conformant varying array. Returns "" for a null pointer. */
 static const char *read_name(hkpd_pdu *p)
 {
     buffer_cursor *cursor = &p->pdu.cursor;
@@ -530,8 +528,7 @@ static void hkpd_learn_sample(hkpd_pdu *p, const state_sample *sample)
     learn_definitions(p, sample);
 }
 
-/* Learns the computer's name for its address and, as paths and tables have it, for the handle: the first name stays, and another one is
- * reported. */
+/* Learns the computer's name for its address and, as paths and tables have it, for the handle: the first name stays, and another one is reported. */
 static void learn_system_name(hkpd_pdu *p)
 {
     state_handle *handle = rpc_pdu_get_handle(&p->pdu);
@@ -638,8 +635,7 @@ static void set_tap_sizes(hkpd_pdu *p)
     tapped->is_probe = !p->pdu.is_short && (is_more || (is_success && room == 0 && tapped->out_size == 0));
 }
 
-/* Dissects a response of QueryValue or EnumValue: performance data is shown here; anything else is described beside what the stock
- * function shows. */
+/* Dissects a response of QueryValue or EnumValue: performance data is shown here; anything else is described beside what the stock function shows. */
 static void value_response(hkpd_pdu *p)
 {
     p->kind = find_answer_kind(p);

@@ -178,7 +178,7 @@ static bool parse_entry(char **f, unsigned count, metadata_key *key, metadata_ki
 /* Fields of the longest kind of line, and one more, so that too many are noticed. */
 #define MAX_FIELDS 10
 
-/* Returns the address in "192.0.2.1:445" or "[2001:db8::1]:445", since older files have ports. Free it. */
+/* Returns the address in "192.0.2.1:445" or "[2001:db8::1]:445", since older files have ports; "*" stays. Free it. */
 static char *copy_server_address(const char *server)
 {
     bool has_port = strchr(server, ':') == strrchr(server, ':');
@@ -187,8 +187,8 @@ static char *copy_server_address(const char *server)
                           : g_strndup(server, strcspn(server, has_port ? ":" : ""));
 }
 
-/* Reads a line, and adds its name or type for `server`: an address, NULL: any. Returns false if it cannot be read. Changes: a "server" line frees
- * and replaces `server`. */
+/* Reads a line: adds its name or type for `server` (an address, "*" or NULL: any), or takes its server. Returns false if it cannot be read.
+ * Changes: the metadata; a "server" line frees and replaces `server`. */
 static bool read_fields(const char *text, metadata_source source, char **server)
 {
     char **fields = g_strsplit(text, "\t", MAX_FIELDS);

@@ -9,9 +9,10 @@
 #include "tree/value-tree.h"
 #include "state/samples.h"
 
+/* Registers the fields of counter data, and the shared ones. Needs: text_value_strings_init(). */
 void pcq_data_register(int proto);
 
-/* Fields that several structures have. */
+/* Fields that several structures of lpData share. */
 extern int hf_pcq_counterset_guid, hf_pcq_counterset_name, hf_pcq_counter_id, hf_pcq_counter_name, hf_pcq_counter_type,
     hf_pcq_reserved, hf_pcq_instance, hf_pcq_instance_size, hf_pcq_instance_id, hf_pcq_instance_name,
     hf_pcq_identifier_path;

@@ -118,9 +118,8 @@ static perf_group *pcq_find_group_before(value_stream *stream, perf_no_result *w
 
 /* --- Operands ----------------------------------------------------------------------------------------------------- */
 
-/* Finds the row of the instance of `at` in a block of the same sample. A block of one instance has
- * the first of its name. Returns false if there is none, or several may be. Changes: `row`; an
- * assumed one makes the result assumed. */
+/* Finds the row of the instance of `at` in a block of the same sample. A block of one instance has the first of its name. Returns false if there is
+ * none, or several may be. Changes: `row`; an assumed one makes the result assumed. */
 static bool find_row_in_block(value_stream *stream, const value_location *at, perf_group *group, uint32_t *row)
 {
     perf_table *table = at->in->table;
@@ -157,11 +156,10 @@ static perf_raw find_number_in_block(value_stream *stream, const value_location 
     return is_there ? perf_table_number(table, group, row, column) : (perf_raw){0, 0};
 }
 
-/* Finds a counter's number for the instance of `at` in another block of its sample. Tries the
- * block's own identifier, then the instance by its name alone, then all instances: each with this
- * counter, then with all counters. Needs: the identifier of the block of `at` is known. Returns the
- * first number that is there; size 0: none, or the name is too long. Changes: an assumed row makes
- * the stream's operands assumed; the sample's map and indexes may be made. */
+/* Finds a counter's number for the instance of `at` in another block of its sample. Tries the block's own identifier, then the instance by its name
+ * alone, then all instances: each with this counter, then with all counters. Needs: the identifier of the block of `at` is known. Returns the first
+ * number that is there; size 0: none, or the name is too long. Changes: an assumed row makes the stream's operands assumed; the sample's map and
+ * indexes may be made. */
 static perf_raw find_number_in_others(value_stream *stream, const value_location *at, uint32_t id)
 {
     const perf_identifier *own = find_identifier(at->in, at->group);

@@ -8,8 +8,7 @@
 
 #include <stdint.h>
 
-/* Sizes in bytes. PERF_DATA_HEADER is 48 bytes: the 64 of the specification's figure 5 draws SYSTEMTIME twice as
- * large as it is. */
+/* Sizes in bytes. PERF_DATA_HEADER is 48 bytes: the 64 of the specification's figure 5 draws SYSTEMTIME twice as large as it is. */
 #define PERF_DATA_HEADER_SIZE 48
 #define PERF_COUNTER_HEADER_SIZE 16
 #define PERF_MULTI_COUNTERS_SIZE 8

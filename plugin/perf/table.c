@@ -20,7 +20,7 @@ typedef struct {
     uint32_t before; /* those in front of the row that was asked for, in its own group */
 } named_rows;
 
-/* Looks through the names of a group before they are indexed: the packet list needs one row of each sample. */
+/* Scans of a group's names before they are indexed. The packet list takes two: for the row that it shows of this sample, and of the next one. */
 #define MOST_SCANS 2
 
 /* Each part is NULL until somebody asks for it. */
@@ -275,6 +275,7 @@ uint32_t perf_table_find_row(const perf_table *t, const perf_group *g, uint32_t 
     return PERF_NO_ID;
 }
 
+/* True if the row names a parent, be it in the response or not. Needs: the group has instances. */
 static bool has_parent(const perf_table *t, const perf_group *g, uint32_t row)
 {
     return t->is_block && perf_table_u32(t, perf_table_row(t, g, row)->offset + 4) != 0;
@@ -301,7 +302,7 @@ static uint64_t digest_bytes(const uint8_t *bytes, uint32_t size, uint64_t seed)
     return mix_keys(hash, tail);
 }
 
-/* Returns the digest of a row's name behind its parent's. `parent`: that one's digest, 0: it has none. The key is in mix_keys(). */
+/* Returns the digest of a row's name behind its parent's. `parent`: digest of that name; 0: it has none; 1: the row is itself taken as a parent. */
 static uint64_t digest_name(const perf_table *t, const perf_group *g, uint32_t row, uint64_t parent)
 {
     uint32_t size, name = perf_table_name(t, g, row, &size);
@@ -367,8 +368,7 @@ static perf_group_index *get_row_index(perf_table *t, perf_group *g)
     return lookup;
 }
 
-/* Returns the rows of a group that have these bytes as their name, and no parent in the response. `row`: the rows of this name in front of it are
- * `before`. */
+/* Returns the rows of a group that have these bytes as their name, and no parent in the response. `row`: `before` counts those in front of it. */
 static named_rows scan_names(perf_table *t, const perf_group *g, const uint8_t *name, uint32_t size, uint32_t row)
 {
     named_rows found = {.first = PERF_NO_ID};
@@ -383,7 +383,7 @@ static named_rows scan_names(perf_table *t, const perf_group *g, const uint8_t *
     return found;
 }
 
-/* Counts a look through the group's names. Returns false if an index has to answer instead: it is there, or this is the third look. */
+/* Counts a scan of the group's names. Returns false if the index has to answer instead: it is there, or this is the third scan. */
 static bool count_scan(perf_table *t, perf_group *g)
 {
     perf_group_index *lookup = get_index(t, g);
@@ -391,7 +391,8 @@ static bool count_scan(perf_table *t, perf_group *g)
     return lookup->names == NULL && lookup->scans++ < MOST_SCANS;
 }
 
-/* Returns the rows of a group with the name and parent's name of a row of `other`: the same group, or another one (`before` is meaningless). */
+/* Returns the rows of group `g` with the name and the parent's name of a row of `other`, which is `g`, or a group of another table: then `before` means
+ * nothing. Needs: both have instances. Changes: counts a scan, or makes the index. */
 static named_rows find_named_rows(perf_table *t, perf_group *g, perf_table *there, perf_group *other, uint32_t row)
 {
     if (!has_parent(there, other, row) && count_scan(t, g)) {

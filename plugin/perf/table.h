@@ -259,7 +259,7 @@ uint32_t perf_table_find_column(perf_table *table, perf_group *group, uint32_t i
 /* Returns how many columns a counter has. `first`: the first of them. Changes: may make the group's index. */
 uint32_t perf_table_count_columns(perf_table *table, perf_group *group, uint32_t id, bool is_base, uint32_t *first);
 
-/* Returns the first row from `row` on whose name has these bytes, PERF_NO_ID: none. Looks at all of them, and makes no index. */
+/* Returns the first row from `row` on whose name is these bytes, PERF_NO_ID: none. Compares row by row, without an index. */
 uint32_t perf_table_find_row(const perf_table *table, const perf_group *group, uint32_t row, const uint8_t *name,
                              uint32_t size);
 
@@ -269,8 +269,8 @@ typedef struct {
     bool is_assumed;  /* its parent is not in the response, or of several rows of a name one is itself called "x#1" */
 } perf_row_name;
 
-/* Returns the object of a row's parent, and `parent`: its row there; NULL, and no `parent`: the row has none, as in
- * PerflibV2, that is not in the response, or several objects have its title index. Changes: makes the index of objects. */
+/* Returns the object of a row's parent. `parent`: its row there. NULL, and `parent` means nothing: the row has none (PerflibV2 never has), it is not
+ * in the response, or several objects have its title index. Changes: makes the index of objects. */
 perf_group *perf_table_find_parent(perf_table *table, const perf_group *group, uint32_t row, uint32_t *parent);
 
 /* Returns the row's place among the rows of its name, for paths like "x#1". Needs: the group has instances. Changes: may make

@@ -311,8 +311,8 @@ static void put_left_out(json_dumper *json, const report *r)
     verdict_put_texts(json, "notes", omissions_format(&omitted, true /* is_brief */));
 }
 
-/* Returns the file that tshark's option -r names, NULL without one; to be freed. tshark tells plugins nothing about its file, and on Linux its
- * command line does. */
+/* Returns the file that tshark's option -r names, NULL without one; to be freed. tshark tells plugins nothing of its file; on Linux
+ * /proc/self/cmdline has it. */
 static char *find_read_option(void)
 {
     char *line = NULL, *file = NULL;
@@ -320,7 +320,7 @@ static char *find_read_option(void)
 
     g_file_get_contents("/proc/self/cmdline", &line, &size, NULL);
     for (const char *at = line; at && file == NULL && at < line + size; at += strlen(at) + 1) {
-        const char *option = *at == '-' ? at + 1 + strspn(at + 1, "2lnqQVxP") : ""; /* behind flags: "-qr" */
+        const char *option = *at == '-' ? at + 1 + strspn(at + 1, "2lnqQVxP") : ""; /* "-qr": behind flags */
         if (*option == 'r' && option + 1 < line + size) {
             file = g_strdup(option[1] == '\0' ? option + 2 : option + 1);
         }
@@ -329,7 +329,8 @@ static char *find_read_option(void)
     return file;
 }
 
-/* Returns the capture's name without its folder, to be freed; "" if it is not known, as of a pipe. */
+/* Returns the name of the window's or tshark's capture without its folder, to be freed; "": not known, as of a pipe, a live capture, or of
+ * tshark on another system than Linux. */
 static char *get_capture_name(void)
 {
     ws_info_t *info = NULL;
@@ -381,8 +382,8 @@ static char *build_json(report *r)
 
 /* --- The page ---------------------------------------------------------------------------------------------------- */
 
-/* Judges what was counted, and writes the page to the task's file, for -z and for the window. Reports a build without the chart library.
- * `data`: report. Changes: the verdict, as verdict_judge_for_display() does. */
+/* Judges what was counted, and writes the page to the task's file, for -z and for the window. Reports a build without the chart library. `data`: report.
+ * Needs: report_restart() before, a path. Changes: the verdict, as verdict_judge_for_display() does; thins and sorts the lines. */
 static void report_draw(void *data)
 {
     report *r = data;
@@ -391,14 +392,14 @@ static void report_draw(void *data)
         output_failed(g_strdup(NO_LIBRARY));
         return;
     }
-    /* Browsers run and apply only elements with this word in their tag: a new one for each page, which no packet can know. */
+    /* By page.html's Content-Security-Policy a browser runs and applies only elements with this word in their tag: no packet can know it. */
     GRand *random = g_rand_new();
     char *nonce = g_strdup_printf("%08x%08x%08x%08x", g_rand_int(random), g_rand_int(random), g_rand_int(random),
                                   g_rand_int(random));
     verdict_judge_for_display(r->verdict);
     char *json = build_json(r);
     GString *page = g_string_new(PAGE);
-    g_string_replace(page, "@NONCE@", nonce, 0);
+    g_string_replace(page, "@NONCE@", nonce, 0); /* 0: wherever it stands; before the data, which may have "@NONCE@" */
     g_string_replace(page, "@DATA@", json, 1);
     output_whole(r->task.path, page);
     g_free(json);
@@ -410,9 +411,8 @@ static void report_draw(void *data)
 
 static const table_column window_columns[] = {{"Open this file in a browser", NULL}};
 
-/* stat_table.fill: writes the page, in place of an older one: the capture's name, or "counters", with ".html", in
- * the folder of downloads, else in the user's home. The table is one row: the path, even if the write failed, which
- * is reported apart; or that the build has no page. */
+/* stat_table.fill: writes the page, in place of an older one: the capture's name, or "counters", with ".html", in the folder of downloads, else in
+ * the user's home. The table is one row: the path, even if the write failed, which is reported apart; or that the build has no page. */
 static void window_fill(stat_table *t)
 {
     report *window = t->data;

@@ -62,8 +62,7 @@ static metadata_subject *find_or_create_subject(const state_server *server, cons
     return subject;
 }
 
-/* Stores a copy of an entry, undisputed, in place of an older one. `frame`: the response's, 0: no
- * server sent it. */
+/* Stores a copy of an entry, undisputed, in place of an older one. `frame`: the response's, 0: no server sent it. */
 static void set_entry(metadata_subject *subject, unsigned kind, const metadata_entry *entry, metadata_source source,
                       uint32_t frame)
 {
@@ -128,8 +127,7 @@ static bool is_same_entry(const metadata_entry *a, const metadata_entry *b)
                    : memcmp(&a->counter, &b->counter, sizeof a->counter) == 0 && a->instance_type == b->instance_type;
 }
 
-/* Stores an entry that a server sent, by the rules of metadata_learn(). Returns true if it makes
- * the stored one disputed. */
+/* Stores an entry that a server sent, by the rules of metadata_learn(). Returns true if it makes the stored one disputed. */
 static bool store_entry(state_server *server, const metadata_key *key, unsigned kind, const metadata_entry *entry,
                         uint32_t frame)
 {

@@ -42,7 +42,7 @@ static inline metadata_kind metadata_name_kind(uint32_t lcid)
 typedef enum {
     METADATA_SENT,   /* by the server */
     METADATA_FILE,   /* the user's names file */
-    METADATA_BUILTIN /* the built-in list; its titles are for Windows alone */
+    METADATA_BUILTIN /* the built-in list; its titles are true of Windows alone */
 } metadata_source;
 
 typedef struct {
@@ -75,8 +75,8 @@ void metadata_learn(state_server *server, metadata_key key, metadata_kind kind, 
 void metadata_learn_definition(state_server *server, uint32_t object, uint32_t counter, bool is_base, uint32_t type,
                                uint32_t frame);
 
-/* Adds a line of the names file, or of the built-in countersets (`source`). `server`: an address as text, NULL: any. Changes: an earlier line for the
- * same is replaced. */
+/* Adds a copy of an entry of the names file or of the built-in list (`source`). `server`: an address as text, "*" or NULL: any; the built-in list
+ * has none. Changes: an earlier entry for the same is replaced. */
 void metadata_add_from_file(metadata_source source, const char *server, metadata_key key, metadata_kind kind,
                             const metadata_entry *entry);
 

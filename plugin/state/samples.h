@@ -41,8 +41,7 @@ struct state_sample {
     const late_sample *late;     /* NULL: in time */
 };
 
-/* Returns the series of a question: "" in PerflibV2; else the value's name, in small letters. For
- * the first pass. Changes: creates it. */
+/* Returns the series of a question: "" in PerflibV2; else the value's name, in small letters. For the first pass. Changes: creates it. */
 sample_series *sample_series_find_or_create(state_handle *handle, const char *question);
 
 /* Keeps a copy of the response's bytes as the newest sample of the series, and its table. For the first pass. Needs: `table` is
@@ -61,8 +60,7 @@ perf_table *sample_get_table(state_sample *sample, wmem_allocator_t *pool);
 /* Reads bytes as a table of counter data, or of a PERF_DATA_BLOCK (`is_block`). Returns it; it ends with `pool`. Needs: the bytes live as long. */
 perf_table *sample_read_table(wmem_allocator_t *pool, bool is_block, tvbuff_t *tvb);
 
-/* Sets the preference: the most bytes that all samples and tables may take, beyond which
- * sample_keep() discards the oldest. */
+/* Sets the preference: the most bytes that all samples and tables may take, beyond which sample_keep() discards the oldest. */
 void sample_limit(uint64_t bytes);
 
 /* Has bytes and tables of samples end with each file, and draws the secret of perf_table_set_secret(). Once, as the plugin begins. */

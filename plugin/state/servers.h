@@ -17,8 +17,7 @@ typedef struct state_server {
     bool is_no_windows;        /* sent what no Windows sends: another title, or a total without the header */
 } state_server;
 
-/* Returns the server with that address, as Wireshark writes it, or as a names file does. It lives
- * as long as the file. Changes: creates it. */
+/* Returns the server with that address, as Wireshark writes it, or as a names file does. It lives as long as the file. Changes: creates it. */
 state_server *server_find_or_create(const char *text);
 
 /* True if `name` is the server's computer name, letters in either case. Needs: it has one. */

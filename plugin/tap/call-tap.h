@@ -61,8 +61,8 @@ typedef struct {
     const call_tap_object *objects;
     uint32_t num_objects;
     state_server *server;
-    const state_handle *handle;         /* NULL without one */
-    const struct query_epoch *epoch;    /* PerflibV2: what its query holds; NULL without one */
+    const state_handle *handle;         /* NULL: none, or not known, as of a response without its request */
+    const struct query_epoch *epoch;    /* PerflibV2: set of counters that its query has; NULL: not known */
     const perf_identifier *identifiers; /* response of ValidateCounters or QueryCounterInfo */
     uint32_t num_identifiers;
     const void *subject; /* what the call is about, to know the same call again: `subject_size` bytes */

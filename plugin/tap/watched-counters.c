@@ -112,7 +112,7 @@ static void forget_rows(void)
     }
 }
 
-/* Adds a row of the table in front of the others, with its field. */
+/* Adds a watched counter with its field for a row of the user's table, in front of the others. Needs: check_row() took the row. */
 static void add_row(const table_row *from)
 {
     watched_counter *row = g_new0(watched_counter, 1);

@@ -21,7 +21,7 @@ typedef struct {
 typedef struct watched_counter {
     hf_register_info field;
     const char *name;
-    char **patterns;                    /* of paths, without case; its own */
+    char **patterns;                    /* of paths, in lower case; freed with the row */
     int hf;                             /* FT_DOUBLE */
     watched_values values;              /* watch_format()'s, of the newest response */
     struct watched_counter *next;       /* in the order of the table */

@@ -16,9 +16,9 @@
 typedef struct {
     const char *path;
     uint64_t samples;       /* values, with a result or without */
-    uint64_t resets;        /* values without a result, because the counter or its base decreased */
+    uint64_t resets;        /* values without a result, as the counter or its base decreased; no assumed ones */
     uint64_t response;      /* number of the newest response that has it; 0: none */
-    bool is_assumed;        /* a value may be another counter's or instance's */
+    bool is_assumed;        /* one of its values is assumed */
     counter_identity whose; /* the first counter of that path; others, and other servers', are not counted */
     perf_summary results;
 } counter_row;
@@ -33,8 +33,8 @@ static void counters_begin(void *data _U_)
     keyed_list_begin(&counted.rows, NULL, PATHS_ROOM);
 }
 
-/* Counts the value that was read last in its path's row. Without a row are texts, values without a path, a path's second value of a
- * response, and another counter with the same path: they are counted as omitted. */
+/* Counts the stream's value in its path's row. Texts, values without a path, a path's second value of a response, and those of another
+ * counter with the same path have no row, and are counted as omitted. */
 static void count_value(stat_table *t, value_stream *stream, const char *path)
 {
     counter_row *row = stream->at.counter->is_text ? NULL : keyed_list_find_or_add(&counted.rows, path, sizeof *row);
@@ -76,6 +76,7 @@ static const table_column counter_columns[] = {
     {"Max", "%.6g"},   {"Last", "%.6g"},    {"Unit", NULL},  {"Resets", "%.0f"},
 };
 
+/* stat_table.fill: adds a row for each path, in the order in which they came. Without any result its numbers and unit are blank. */
 static void counters_fill(stat_table *t)
 {
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);

@@ -42,7 +42,7 @@ typedef struct {
     const char *name;
     size_t task_size;          /* bytes of its task, which begins with an output_task */
     bool takes_paths;          /* paths may stand in the place of a filter */
-    void (*reset)(void *task); /* forgets all that was counted; also called before the first call */
+    void (*reset)(void *task); /* forgets all that was counted; also called once before all, calls or not */
     void (*count)(void *task, packet_info *pinfo, const call_tap_data *tapped);
     void (*draw)(void *task); /* writes the file */
     stat_tap_ui ui;           /* output.c's own */

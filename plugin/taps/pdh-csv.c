@@ -2,8 +2,8 @@
  * PDH-CSV 4.0, a file for each query (or key of HKEY_PERFORMANCE_DATA): `-z pcq,csv,FILE[,FILTER]`, and File, Export Objects, PCQ, which has the
  * names file, too.
  *
- * The header names every column before the first row, and a column may turn up in the last response. So cells wait as numbers, 16 bytes for
- * each value, until they are written. They have the names that were known as they came.
+ * The header names every column before the first row, and a column may turn up in the last response. So values wait as numbers, 16 bytes for
+ * each (document_cell), until they are written. They have the names that were known as they came.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -22,16 +22,16 @@
 
 #define HEADER "(PDH-CSV 4.0) (UTC)(0)"
 
-/* If each response has instances of its own, rows times columns are many more cells than values. So a document has at most this many columns,
- * and as many more for each value that its rows have on average: the first. */
+/* If each response has instances of its own, rows times columns are many more than the values. So a file has at most this many columns, and as many
+ * more for each value that its rows have on average; columns beyond that, which came last, are left out. */
 #define MAX_COLUMNS_PER_VALUE 1000
 
 /* A counter, by its path. */
 typedef struct {
     const char *path;
     counter_identity whose; /* the first counter of that path; others are not exported */
-    unsigned row;           /* of its newest cell, from 1; 0: none, the server refused to add it */
-    unsigned place; /* in the rows that are written, from 0; behind all of these if there are too many columns */
+    unsigned row;           /* number of the row with its newest value, from 1; 0: none, the server refused to add it */
+    unsigned place;         /* of its text in a written row, from 0; the number of written columns or more: left out */
 } document_column;
 
 typedef struct {
@@ -50,7 +50,7 @@ typedef struct {
     uint32_t first_frame; /* of its first sample; 0: none came yet */
     const char *machine;  /* computer name of that sample */
     wmem_array_t *rows;   /* document_row */
-    wmem_array_t *cells;  /* document_cell, row by row */
+    wmem_array_t *cells;  /* document_cell, row by row; a row has some of the columns */
     keyed_list columns;   /* document_column */
 } document;
 
@@ -83,8 +83,8 @@ static document *find_or_create_document(csv_export *export, const state_handle 
     return doc;
 }
 
-/* Adds a cell of the value that was read last, if it is the first of its path in the row: a client may ask for a counter twice. Of two counters with
- * one path the first has the column. Changes: counts values without a column. */
+/* Adds a cell for the stream's value, if it is the first of its path in the row: a client may ask for a counter twice. Of two counters with one path
+ * the first has the column. Changes: counts values without a column as omitted. */
 static void add_cell(csv_export *export, document *doc, value_stream *stream, const perf_result *result)
 {
     document_column *column = keyed_list_find_or_add(&doc->columns, value_stream_path(stream), sizeof *column);
@@ -144,8 +144,8 @@ static void csv_count(void *data, packet_info *pinfo, const call_tap_data *tappe
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
-/* Writes the header: columns with values, then those that were always refused, as far as there is room for them. Returns how many columns these
- * are, without that of the time. Changes: places of columns. */
+/* Writes the header: columns with values, then those that were always refused, as far as there is room for them. Needs: a row. Returns how many
+ * columns these are, without that of the time. Changes: places of columns. */
 static unsigned write_header(const document *doc, GString *text)
 {
     uint64_t most =
@@ -167,7 +167,8 @@ static unsigned write_header(const document *doc, GString *text)
     return count;
 }
 
-/* Returns a document's text, to be freed. Changes: counts cells that have no room. */
+/* Returns a document's text, to be freed; a blank stands for no value, or one without a result. Needs: a row. Changes: places of columns; counts
+ * values whose column has no room as omitted. */
 static GString *format_document(csv_export *export, const document *doc)
 {
     GString *text = g_string_new(NULL);

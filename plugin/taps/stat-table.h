@@ -1,5 +1,5 @@
 /* stat-table.h
- * A table of Wireshark's simple statistics (stat_tap): a listener counts calls, and the rows are made when the table is drawn.
+ * A table of Wireshark's simple statistics (stat_tap): a listener counts calls; behind the last packet, before it is drawn, the table gets its rows.
  *
  * Each statistic has one table, as Wireshark has it.
  *
@@ -34,9 +34,9 @@ struct stat_table {
     const table_column *columns;
     bool takes_paths;          /* paths may stand in the place of a filter: then `omitted.paths` is not NULL */
     void *data;                /* of begin() and count() */
-    void (*begin)(void *data); /* forgets all that was counted */
+    void (*begin)(void *data); /* forgets all that was counted; also called before the first call */
     void (*count)(void *data, packet_info *pinfo, const call_tap_data *tapped);
-    void (*fill)(stat_table *t); /* adds all rows behind the last packet */
+    void (*fill)(stat_table *t); /* called behind the last packet: adds all rows, but those of `omitted` */
 
     /* stat-table.c's own, but `omitted` */
     stat_table *next;        /* registered before */

@@ -7,9 +7,8 @@
 
 #include "perf/bytes.h"
 
-/* Converts bytes of a code page to UTF-8. If the page is unknown, or a byte is no character of it,
- * all bytes that are ASCII stay, and the others become "\x8f"; so does an incomplete character at
- * the end. `bytes`: NULL if `size` is 0. */
+/* Converts bytes of a code page to UTF-8. If the page is unknown, or a byte is no character of it, all bytes that are ASCII stay, and the others
+ * become "\x8f"; so does an incomplete character at the end. `bytes`: NULL if `size` is 0. */
 static const char *format_bytes(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size, uint32_t code_page)
 {
     char name[16], *begin = NULL;

@@ -11,8 +11,7 @@
 #include "perf/bytes.h"
 #include "perf/structures.h"
 
-/* Wireshark's own list of Win32 errors is not exported, but its header carries the rows. They are named WERR_X there
- * and ERROR_X in Windows. */
+/* Wireshark's own list of Win32 errors is not exported, but its header carries the rows. They are named WERR_X there and ERROR_X in Windows. */
 #define WERR_PREFIX "WERR_"
 #define ERROR_ROW(name, value) {value, #name},
 

@@ -7,8 +7,8 @@
 
 #include "ws_compat.h"
 
-/* Rows of a table as Wireshark registers it: any field, one bit of 64, and what most are: a structure's node, a text, a number
- * of four or eight bytes, one of which some values have names, a Win32 error, bytes, a frame, a time. */
+/* Rows of a table as Wireshark registers it: any field, one bit of 64, and what most are: a structure's node, a text, a number of four or eight
+ * bytes, a number of which some values have names, a Win32 error, bytes, a frame, a time. */
 #define FIELD_MASKED(id, label, name, type, display, strings, mask, blurb) \
     { \
         &id, \

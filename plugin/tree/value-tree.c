@@ -237,8 +237,8 @@ static void show_result(const value_tree *view, proto_tree *tree, const perf_res
     proto_item_set_generated(item);
 }
 
-/* Shows the field of a watched counter, for a column or graph of it alone, since pcq.cooked has all values of the packet: "cpu: 12.4 % =
- * \\SRV\Processor(_Total)\% Processor Time". */
+/* Shows the result of the stream's current value, if there is one, in the field of each watched counter that its path matches, for a column or graph
+ * of it alone (pcq.cooked has all values of the packet): "cpu: 12.4 % = \\SRV\Processor(_Total)\% Processor Time". */
 static void show_watched(const value_tree *view, proto_tree *tree)
 {
     value_stream *stream = view->stream;

@@ -48,7 +48,7 @@ struct value_tree_ops {
     proto_tree *(*show_row)(value_tree *view, const perf_group *group, uint32_t row, proto_tree *tree);
     /* Shows the stream's value in the row's tree. */
     void (*show_value)(value_tree *view, proto_tree *tree);
-    /* Shows the structure that a fault is about in the group's tree. Returns its item, NULL: none. NULL: never. */
+    /* Shows the structure that a fault is about in the group's tree. Returns its item, NULL: it has none. The pointer is NULL if no fault has one. */
     proto_item *(*show_broken)(value_tree *view, const perf_table_fault *fault, proto_tree *tree);
 };
 
@@ -60,8 +60,8 @@ void value_tree_show(proto_tree *tree, expert_report *report, const counter_resp
 void value_tree_enter(const value_tree *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size,
                       buffer_cursor *cursor);
 
-/* Adds the structure of the stream's current value to `tree`, labelled "Counter data: PATH = WORDS", and in it path and result with its formula.
- * `hf`: 0: these fields alone. Returns the structure's tree, else `tree`. Reports why the value is assumed. */
+/* Adds the structure of the stream's current value to `tree`, labelled "Counter data: PATH = WORDS", and in it path, result with its formula, and watched
+ * counters, as far as they are referenced. `hf`: 0: these alone. Returns the structure's tree, else `tree`. Reports why the value is assumed. */
 proto_tree *value_tree_add_value(value_tree *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size);
 
 /* Adds the stream's value to `tree` as it was sent: a number, a whole text, or the first MOST_VALUE_BYTES of any other. Adds nothing if none of these
@@ -93,8 +93,8 @@ const char *value_tree_add_name(buffer_cursor *cursor, int hf, state_server *ser
  * one. Needs: known->entry. Changes: the item is generated. */
 void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const metadata_result *known);
 
-/* Reports why something is assumed, each reason once for a report; nothing for ASSUMED_NONE. `disputed_in`: frame that has another name
- * or type, 0: none is known. */
+/* Reports why something is assumed, each reason once for a report; nothing for ASSUMED_NONE. `disputed_in`: frame that has another name or type, which is
+ * said in place of the reason's sentence, of several the first; 0: none is known. */
 void value_tree_report_assumed(expert_report *report, proto_item *item, assumed_reason reason, uint32_t disputed_in);
 
 /* Returns a text for the Info column: "cpu 12.4 %, memory 61 %, 238 more values; 1 failed: ... (7 blocks, 7,168 bytes)". Watched counters are

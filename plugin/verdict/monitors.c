@@ -100,7 +100,7 @@ static uint32_t count_data_bytes(const call_tap_data *tapped)
     return call_tap_has_sample(tapped) ? tvb_reported_length(tapped->answer->tvb) : tapped->sealed.sample_size;
 }
 
-/* Returns true for a failed call that is nobody's problem: a client that browses learns that nothing is there, or a handle cannot be closed. */
+/* Returns true for a failed call that is nobody's problem: one of no known query, for a text, language or instance that is not there; or any close. */
 static bool is_usual_failure(const call_tap_data *tapped)
 {
     enum { NOT_FOUND = 1168, RESOURCE_LANG_NOT_FOUND = 1815, WMI_INSTANCE_NOT_FOUND = 4201 };
