@@ -12,6 +12,7 @@
 #include "text/value-strings.h"
 #include "pcq/pcq-data.h"
 #include "perf/bytes.h"
+#include "tree/expert-info.h"
 #include "tree/fields.h"
 #include "names/names.h"
 #include "tap/watched-counters.h"
@@ -735,6 +736,7 @@ static void pcq_register_fields(void)
     proto_register_field_array(proto_pcq, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
     rpc_protocol_register(proto_pcq, "pcq", "query.number", &fields);
+    expert_info_register(proto_pcq, /* is_block */ false);
 }
 
 void proto_register_pcq(void)
@@ -762,7 +764,7 @@ void proto_register_pcq(void)
         module, "names_file", "Names file",
         "File with counter names and types for captures that lack them, as written by \"tshark -z pcq,names,FILE\". "
         "If empty, \"pcq_names\" in the profile or personal configuration folder is read.",
-        &pref_names_file, FALSE);
+        &pref_names_file, false);
     watch_register(proto_pcq, module);
     apply_preferences();
 }

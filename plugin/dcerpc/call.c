@@ -394,7 +394,6 @@ void rpc_protocol_register(int proto, const char *prefix, const char *number_fie
     fields_register_prefixed(proto, prefix, list, array_length(list));
     if (calls == NULL) {
         rpc_handed = g_ptr_array_new();
-        expert_info_register(proto);
         ndr_fields_register(proto);
         proto_register_subtree_array(ett, array_length(ett));
         calls = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);

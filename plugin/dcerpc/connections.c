@@ -19,9 +19,9 @@ double rpc_seconds_since(const nstime_t *request_time, const packet_info *pinfo)
     return pinfo->presence_flags & PINFO_HAS_TS ? nstime_to_sec(&elapsed) : -1;
 }
 
-const rpc_operation *rpc_find_operation(rpc_interface interface, uint16_t opnum)
+const rpc_operation *rpc_find_operation(rpc_interface iface, uint16_t opnum)
 {
-    const rpc_operation *operation = interface < RPC_MAPPER ? interfaces[interface].operations : NULL;
+    const rpc_operation *operation = iface < RPC_MAPPER ? interfaces[iface].operations : NULL;
 
     while (operation && operation->name && operation->opnum != opnum) {
         operation++;
@@ -148,7 +148,7 @@ static unsigned read_contexts(rpc_context contexts[UINT8_MAX], const rpc_header 
         tvb_get_guid(tvb, at + 4, &bound, header->order);
         tvb_get_guid(tvb, at + CONTEXT_SIZE, &syntax, header->order);
         contexts[count++] = (rpc_context){.number = tvb_get_uint16(tvb, at, header->order),
-                                          .interface = find_interface(&bound),
+                                          .iface = find_interface(&bound),
                                           .is_ndr64 = memcmp(&syntax, &ndr64, sizeof syntax) == 0};
         at += CONTEXT_SIZE + tvb_get_uint8(tvb, at + 2) * SYNTAX_SIZE;
     }
@@ -163,7 +163,7 @@ bool rpc_add_bind(packet_info *pinfo, const rpc_header *header, call_tap_data *c
     rpc_interface first = NUM_RPC_INTERFACES;
 
     for (unsigned i = 0; i < count; i++) {
-        first = MIN(first, offered[i].interface);
+        first = MIN(first, offered[i].iface);
     }
     if (connection && header->type == PDU_BIND) {
         wmem_map_remove(find_pipes(pinfo), &connection->pipe);
@@ -197,13 +197,13 @@ bool rpc_add_bind_answer(rpc_connection *connection, const rpc_header *header, c
     for (unsigned i = 0; i < connection->num_offered; i++, at += RESULT_SIZE) {
         rpc_context *context = &connection->offered[i];
         bool is_there = i < results && at + 4 <= offset + header->size && tvb_bytes_exist(tvb, at, 4);
-        bool is_ours = context->interface != NUM_RPC_INTERFACES;
-        first = MIN(first, context->interface);
+        bool is_ours = context->iface != NUM_RPC_INTERFACES;
+        first = MIN(first, context->iface);
         if (is_nak || (is_there && tvb_get_uint16(tvb, at, header->order) != 0)) {
             reason = is_nak || !is_ours || reason ? reason : tvb_get_uint16(tvb, at + 2, header->order);
-            context->interface = NUM_RPC_INTERFACES;
+            context->iface = NUM_RPC_INTERFACES;
         }
-        is_accepted |= context->interface != NUM_RPC_INTERFACES;
+        is_accepted |= context->iface != NUM_RPC_INTERFACES;
     }
     connection->num_offered = 0;
     *call = (call_tap_data){.operation = "Bind",
@@ -238,9 +238,9 @@ bool rpc_asks_mapper(tvbuff_t *tvb, int at, int end)
 
 /* --- Registration ------------------------------------------------------------------------------------------------- */
 
-void rpc_watch_interface(rpc_interface interface, const rpc_watched_interface *watched)
+void rpc_watch_interface(rpc_interface iface, const rpc_watched_interface *watched)
 {
-    interfaces[interface] = *watched;
+    interfaces[iface] = *watched;
 }
 
 void rpc_connections_register(int proto)

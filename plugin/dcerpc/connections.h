@@ -70,7 +70,7 @@ typedef struct {
 /* A presentation context. */
 typedef struct {
     uint16_t number;
-    rpc_interface interface; /* NUM_RPC_INTERFACES: another, or the server refused it */
+    rpc_interface iface; /* NUM_RPC_INTERFACES: another, or the server refused it */
     bool is_ndr64;
 } rpc_context;
 
@@ -119,10 +119,10 @@ bool rpc_asks_mapper(tvbuff_t *tvb, int at, int end);
 double rpc_seconds_since(const nstime_t *request_time, const packet_info *pinfo);
 
 /* Returns the row of an operation on performance data; NULL: it is none, or the interface is not registered. */
-const rpc_operation *rpc_find_operation(rpc_interface interface, uint16_t opnum);
+const rpc_operation *rpc_find_operation(rpc_interface iface, uint16_t opnum);
 
 /* Registers an interface whose binds and calls are followed by their headers. */
-void rpc_watch_interface(rpc_interface interface, const rpc_watched_interface *watched);
+void rpc_watch_interface(rpc_interface iface, const rpc_watched_interface *watched);
 
 /* `proto`: whose data connections are among a conversation's. */
 void rpc_connections_register(int proto);

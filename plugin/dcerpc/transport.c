@@ -127,7 +127,7 @@ static given_key find_given_key(const lock *what)
 
 /* A call, from its request until its response: also one that no operation is handed, since it is sealed, cut, or not reassembled. First pass only. */
 typedef struct {
-    rpc_interface interface;        /* NUM_RPC_INTERFACES: another */
+    rpc_interface iface;            /* NUM_RPC_INTERFACES: another */
     const rpc_operation *operation; /* NULL: not about performance data, or not captured */
     bool is_ndr64;
     bool is_mapping;     /* asks the endpoint mapper for PerflibV2 or winreg */
@@ -165,9 +165,9 @@ static pending_call *add_fragment(packet_info *pinfo, rpc_connection *connection
             pending = wmem_new(wmem_file_scope(), pending_call);
             wmem_map_insert(connection->pending, key, pending);
         }
-        rpc_interface interface = context ? context->interface : NUM_RPC_INTERFACES;
-        *pending = (pending_call){.interface = interface,
-                                  .operation = rpc_find_operation(interface, header->opnum),
+        rpc_interface iface = context ? context->iface : NUM_RPC_INTERFACES;
+        *pending = (pending_call){.iface = iface,
+                                  .operation = rpc_find_operation(iface, header->opnum),
                                   .is_ndr64 = context && context->is_ndr64,
                                   .begun = pinfo->abs_ts,
                                   .hint = {NO_HINT, NO_HINT}};
@@ -212,7 +212,7 @@ static uint32_t count_returned_bytes(const pending_call *pending)
     uint32_t size = pending->size[1], around = pending->is_ndr64 ? AROUND_DATA_NDR64 : AROUND_DATA;
     uint32_t alignment = pending->is_ndr64 ? NDR64_ALIGNMENT : 1;
 
-    if (pending->interface == RPC_WINREG) {
+    if (pending->iface == RPC_WINREG) {
         return size > AROUND_VALUE + LEAST_VALUE ? size - AROUND_VALUE : 0;
     }
     return size >= around ? (size - around) / alignment * alignment : 0;
@@ -339,7 +339,7 @@ static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, pend
 {
     const rpc_operation *operation = pending->operation;
     bool is_response = header->type != PDU_REQ, is_fault = header->type == PDU_FAULT;
-    bool is_hkpd = pending->interface == RPC_WINREG, is_garbled = pending->handed[is_response] != NULL;
+    bool is_hkpd = pending->iface == RPC_WINREG, is_garbled = pending->handed[is_response] != NULL;
     bool is_followed = operation && (connection->sealed_query || !is_of_any_key(is_hkpd, operation));
     bool is_sealed = is_followed && !is_fault && (is_garbled || !is_opened(pinfo));
     const lock *what = is_sealed && is_size_known(pending, header, is_response) ? find_lock(header) : NULL;
@@ -395,13 +395,13 @@ static void add_call_pdu(packet_info *pinfo, rpc_connection *connection, const r
     bool is_request = header->type == PDU_REQ;
     pending_call *pending = add_fragment(pinfo, connection, header);
 
-    if (pending && is_request && pending->interface == RPC_MAPPER && header->opnum == EPT_MAP) {
+    if (pending && is_request && pending->iface == RPC_MAPPER && header->opnum == EPT_MAP) {
         pending->is_mapping |= rpc_asks_mapper(header->tvb, at + RPC_HEADER_SIZE, end);
     }
     if (pending == NULL || !header->is_last) {
         return;
     }
-    bool may_change = pending->operation ? pending->operation->flags & RPC_CHANGES : pending->interface == RPC_PERFLIB;
+    bool may_change = pending->operation ? pending->operation->flags & RPC_CHANGES : pending->iface == RPC_PERFLIB;
     if (is_request && may_change && !(pending->handed[0] && pending->handed[0]->change)) {
         connection->unread_change = pinfo->num;
     }

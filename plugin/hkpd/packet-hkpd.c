@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "dcerpc/transport.h"
+#include "tree/expert-info.h"
 #include "tree/fields.h"
 #include "hkpd/hkpd.h"
 #include "text/value-strings.h"
@@ -724,13 +725,36 @@ static void hkpd_tap_pdu(hkpd_pdu *p)
     rpc_pdu_tap(&p->pdu, handle);
 }
 
+/* Shows a PDU that was read, and hands it to the tap, also if the stock function throws at its end. Returns the stub's length. */
+static int show_pdu(hkpd_pdu *p, const pdu_functions *functions, packet_info *pinfo)
+{
+    volatile int length = 0;
+
+    TRY
+    {
+        if (functions->read) {
+            rpc_pdu_read(&p->pdu, functions->read, p);
+            p->pdu.report.pinfo = pinfo; /* findings are reported from here on */
+            functions->dissect(p);
+        }
+        length = end_pdu(p);
+    }
+    FINALLY
+    {
+        col_set_writable(pinfo->cinfo, COL_INFO, p->pdu.has_column);
+        p->pdu.report.damaged |= length == 0;
+        hkpd_tap_pdu(p);
+    }
+    ENDTRY;
+    return length;
+}
+
 /* Dissects a PDU of a hooked operation: reads it silently, and shows it here or by the stock function. Returns the stub's length. */
 static int hkpd_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
                             uint8_t *drep)
 {
     const rpc_operation *operation = rpc_find_operation(RPC_WINREG, di->call_data->opnum);
     hkpd_pdu p;
-    volatile int length = 0;
 
     DISSECTOR_ASSERT(operation); /* no other is hooked */
     if (!is_active() || rpc_is_connectionless(di)) {
@@ -748,23 +772,7 @@ static int hkpd_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto
         return rpc_pdu_end(&p.pdu, NULL);
     }
     rpc_pdu_read_stub(&p.pdu, /* is_aloud */ false);
-    TRY
-    {
-        if (functions->read) {
-            rpc_pdu_read(&p.pdu, functions->read, &p);
-            p.pdu.report.pinfo = pinfo; /* findings are reported from here on */
-            functions->dissect(&p);
-        }
-        length = end_pdu(&p);
-    }
-    FINALLY /* what the stock function throws at its end was a call too */
-    {
-        col_set_writable(pinfo->cinfo, COL_INFO, p.pdu.has_column);
-        p.pdu.report.damaged |= length == 0;
-        hkpd_tap_pdu(&p);
-    }
-    ENDTRY;
-    return length;
+    return show_pdu(&p, functions, pinfo);
 }
 
 /* --- Registration ---------------------------------------------------------------------------------------------- */
@@ -782,6 +790,7 @@ void proto_register_hkpd(void)
     proto_register_field_array(proto_hkpd, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
     rpc_protocol_register(proto_hkpd, "hkpd", "handle.number", &fields);
+    expert_info_register(proto_hkpd, /* is_block */ true);
     hkpd_buffers_register(proto_hkpd);
     module_t *module = prefs_register_protocol(proto_hkpd, NULL);
     prefs_register_bool_preference(module, "decode", "Decode performance data in the remote registry",

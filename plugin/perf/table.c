@@ -40,7 +40,7 @@ struct perf_group_index {
 static void *check_memory(void *memory)
 {
     if (memory == NULL) {
-        __builtin_trap();
+        abort();
     }
     return memory;
 }
@@ -106,7 +106,7 @@ static perf_group_index *get_index(perf_table *t, perf_group *g)
     return g->index;
 }
 
-static uint64_t key_secret[2] = {0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F};
+static uint64_t key_secret[2] = {UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xC2B2AE3D27D4EB4F)};
 
 void perf_table_set_secret(const uint64_t secret[2])
 {

@@ -17,24 +17,22 @@
 /* Below this there are more zeros behind the point than anybody counts. */
 #define TOO_SMALL 1e-7
 
-/* Writes digits, with a comma between groups of three if `in_groups`. Returns the length. Recursive: 7 levels at most. */
+/* Writes digits, with a comma between groups of three if `in_groups`. Returns the length. */
 static size_t put_integer(char *out, uint64_t value, bool in_groups)
 {
-    size_t size = 0;
+    char text[TEXT_NUMBER_SIZE], *begin = text + sizeof text; /* filled from its end */
+    unsigned digits = 0;
 
-    if (value >= 1000) {
-        size = put_integer(out, value / 1000, in_groups);
-        out[size] = ',';
-        size += in_groups;
-    }
-    unsigned group = (unsigned)(value % 1000);
-    if (value >= 100) {
-        out[size++] = (char)('0' + group / 100);
-    }
-    if (value >= 10) {
-        out[size++] = (char)('0' + group / 10 % 10);
-    }
-    out[size++] = (char)('0' + group % 10);
+    do {
+        if (in_groups && digits > 0 && digits % 3 == 0) {
+            *--begin = ',';
+        }
+        *--begin = (char)('0' + value % 10);
+        value /= 10;
+        digits++;
+    } while (value > 0);
+    size_t size = (size_t)(text + sizeof text - begin);
+    memcpy(out, begin, size);
     out[size] = '\0';
     return size;
 }

@@ -26,11 +26,13 @@ static expert_field fields[NUM_EXPERT_INFOS];
 
 static const bool is_damage[] = {EXPERT_INFOS(EXPERT_DAMAGE) EXPERT_BLOCK_INFOS(EXPERT_DAMAGE)};
 
-void expert_info_register(int proto)
+void expert_info_register(int proto, bool is_block)
 {
-    static ei_register_info info[] = {EXPERT_INFOS(EXPERT_PCQ_ROW) EXPERT_BLOCK_INFOS(EXPERT_HKPD_ROW)};
+    static ei_register_info info[] = {EXPERT_INFOS(EXPERT_PCQ_ROW)},
+                            block_info[] = {EXPERT_BLOCK_INFOS(EXPERT_HKPD_ROW)};
 
-    expert_register_field_array(expert_register_protocol(proto), info, array_length(info));
+    expert_register_field_array(expert_register_protocol(proto), is_block ? block_info : info,
+                                is_block ? array_length(block_info) : array_length(info));
 }
 
 void expert_report_add(expert_report *report, proto_item *item, expert_id id, const char *format, ...)

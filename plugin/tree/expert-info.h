@@ -92,8 +92,8 @@
 #define EXPERT_ENUM(id, ...) EI_##id,
 typedef enum { EXPERT_INFOS(EXPERT_ENUM) EXPERT_BLOCK_INFOS(EXPERT_ENUM) NUM_EXPERT_INFOS } expert_id;
 
-/* Registers pcq.expert.NAME for each expert info, hkpd.expert.NAME for those of PERF_DATA_BLOCK. */
-void expert_info_register(int proto);
+/* Registers pcq.expert.NAME for each expert info; `is_block`: hkpd.expert.NAME for those of PERF_DATA_BLOCK. */
+void expert_info_register(int proto, bool is_block);
 
 /* The report of one stub or buffer. The caller sets `pinfo`; all else begins as zeros. */
 typedef struct {
