@@ -85,7 +85,7 @@ typedef struct {
 typedef struct operation {
     const char *parameters; /* of the request in their order, a letter each as in read_all_parameters() */
     const char *results;    /* of the response, likewise */
-    uint32_t largest;       /* dwInSize that the interface admits */
+    uint32_t largest;       /* dwInSize that the interface admits, GUIDs or bytes */
     const char *counted;    /* singular of what lpData lists, for the Info column; NULL: it is described otherwise */
     void (*dissect)(buffer_cursor *cursor, pcq_context *context); /* reads lpData before the status; NULL: later */
     void (*request)(pcq_pdu *p); /* called when the parameters were read; NULL: they say all */
@@ -101,7 +101,7 @@ static rpc_protocol fields = {.handle_label = "Query handle",
 
 /* --- Parameters ------------------------------------------------------------------------------------------------ */
 
-/* Reads szMachine. Changes: the call keeps it without backslashes, and so does a server without such a name, unless it is the server's address. */
+/* Reads szMachine. Changes: the call keeps it without backslashes; a server that no client has named takes it, unless it is its address. */
 static void read_machine(pcq_pdu *p)
 {
     const char *machine = ndr_wide_string(&p->pdu.cursor, hf_machine, "szMachine");
@@ -203,8 +203,8 @@ static void read_buffer(void *pdu)
     p->operation->dissect(&p->buffer, &p->context);
 }
 
-/* Reads and shows what lpData holds, but not counter data. GUIDs of EnumerateCounterSet have NDR's
- * byte order. The parameters behind lpData are read even if it ends too early. */
+/* Reads and shows what lpData holds, but not counter data, by the operation's function. GUIDs of EnumerateCounterSet have NDR's byte order. The
+ * parameters behind lpData are read even if it ends too early. Changes: `context`. */
 static void dissect_lpdata(pcq_pdu *p)
 {
     bool is_of_ndr = p->pdu.opnum == OPNUM_EnumerateCounterSet;

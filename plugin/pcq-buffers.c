@@ -98,8 +98,8 @@ static void collect_name(pcq_context *context, uint32_t id, const char *name)
 /* Wireshark 4.6 takes 50,000 items in front of the farthest string for an endless loop, and a string has up to 8. */
 #define MOST_SHOWN_STRINGS 5000
 
-/* Reads up to `most` structures of at least `least` bytes by `read_one`, as long as that returns
- * true: each leads to the next. Reports how many (`what`) the tree has no room for. */
+/* Reads up to `most` structures of at least `least` bytes by `read_one`, which returns false if a structure does not lead to the next. Reports how
+ * many (`what`: their plural) the tree has no room for. */
 static void read_list(buffer_cursor *cursor, pcq_context *context, uint32_t most, uint32_t least, const char *what,
                       bool (*read_one)(buffer_cursor *cursor, pcq_context *context))
 {
@@ -122,7 +122,7 @@ static void read_list(buffer_cursor *cursor, pcq_context *context, uint32_t most
     }
 }
 
-/* Shows and reports bytes that are left behind the last structure. */
+/* Shows and reports bytes that are left, `behind` the last structure, as the report calls it. */
 static void report_bytes_left(buffer_cursor *cursor, const char *behind)
 {
     uint32_t left = cursor_left(cursor);
@@ -156,7 +156,7 @@ static bool enter_sized(buffer_cursor *outer, int hf, int ett, uint32_t size, ui
 /* "No string": perflib.h, not in the specification. */
 #define NO_STRING 0xFFFFFFFFU
 
-/* Strings can overlap: this many of their bytes are read for each byte of the table, and at least so many. */
+/* Strings can overlap: of a table as many bytes of them are read as it has, times TIMES_READ, and READ_AT_LEAST more. */
 #define TIMES_READ 8
 #define READ_AT_LEAST 2048
 

@@ -45,7 +45,7 @@ typedef struct rpc_protocol {
     int noise; /* a garbled stub */
 } rpc_protocol;
 
-/* Calls (rpc_call) whose PDUs operations were handed since somebody emptied it, in the order of the PDUs. */
+/* Calls (rpc_call) whose PDUs operations were handed in this packet, in the order of the PDUs; transport.c empties it before each packet. */
 extern GPtrArray *rpc_handed;
 
 /* Registers fields of a protocol; the first time also what both share. `number_field`: the handle's number, behind `prefix`. */
@@ -89,15 +89,15 @@ static inline bool rpc_is_connectionless(const dcerpc_info *di)
 void rpc_pdu_begin(rpc_pdu *pdu, const rpc_protocol *protocol, const char *operation, tvbuff_t *tvb, int offset,
                    packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
 
-/* Sets `pdu->cursor` to the begin of the stub, with an empty report, also to read it again.
- * `is_aloud`: false: nothing is shown, expert infos count. */
+/* Sets `pdu->cursor` to the begin of the stub, to read it first or again. `is_aloud`: false: nothing is shown or reported. Changes: empties the report,
+ * which learns of damage all the same. */
 void rpc_pdu_read_stub(rpc_pdu *pdu, bool is_aloud);
 
 /* Calls `read(data)`, which reads parameters from `pdu->cursor`. Returns false if one of them is not there. Changes: `is_short`. */
 bool rpc_pdu_read(rpc_pdu *pdu, void (*read)(void *data), void *data);
 
 /* Checks a stub that Wireshark decrypted, since it hands over failed decryptions, too. `ends_with_length`: as ndr_is_garbled() has it. Returns
- * true if it failed, and reports it: nothing of the stub can be read. Changes: reading begins anew. */
+ * true if it failed, and reports it: nothing of the stub can be read. Changes: a decrypted stub is read from its begin again. */
 bool rpc_pdu_report_garbled(rpc_pdu *pdu, bool ends_with_length);
 
 /* True if what the PDU says may be kept: the call's first request or response, on the first pass, well-formed and complete as far as it was read. */

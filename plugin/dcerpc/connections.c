@@ -134,8 +134,7 @@ rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_reques
 
 static const e_guid_t ndr64 = {0x71710533, 0xbeba, 0x4937, {0x83, 0x19, 0xb5, 0xdb, 0xef, 0x9c, 0xcc, 0x36}};
 
-/* Reads a bind's contexts as far as they were captured; the interface of each is that of its first
- * syntax. Returns their number. Changes: `contexts`. */
+/* Reads a bind's contexts as far as they were captured; NDR64 is what the first transfer syntax says. Returns their number. Changes: `contexts`. */
 static unsigned read_contexts(rpc_context contexts[UINT8_MAX], const rpc_header *header)
 {
     tvbuff_t *tvb = header->tvb;

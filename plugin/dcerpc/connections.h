@@ -41,8 +41,8 @@ typedef struct {
     uint32_t call_id;
 } rpc_header;
 
-/* Interfaces whose calls are followed. */
-typedef enum { RPC_PERFLIB, RPC_WINREG, RPC_MAPPER, NUM_RPC_INTERFACES } rpc_interface; /* the mapper, always */
+/* Interfaces whose calls are followed: two once they are given to rpc_watch_interface(), and the endpoint mapper. NUM_RPC_INTERFACES: another. */
+typedef enum { RPC_PERFLIB, RPC_WINREG, RPC_MAPPER, NUM_RPC_INTERFACES } rpc_interface;
 
 /* Flags of an operation. */
 enum {
@@ -91,7 +91,7 @@ typedef struct rpc_connection {
 /* Returns the connection of the packet's conversation and named pipe. `is_request`: the packet goes to the server. Changes: creates it. */
 rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_request);
 
-/* Returns the packet's connection; NULL: no bind was captured, and no operation handed one of its calls. */
+/* Returns the packet's connection; NULL: no bind was captured, and no operation was handed one of its calls. */
 rpc_connection *rpc_find_connection(packet_info *pinfo);
 
 /* True if the client authenticates its calls, but does not seal them: a server that demands sealing denies them. */
@@ -112,7 +112,7 @@ bool rpc_add_bind(packet_info *pinfo, const rpc_header *header, call_tap_data *c
  * accepted). Returns as rpc_add_bind(); the call has failed if each context of a followed interface is refused. */
 bool rpc_add_bind_answer(rpc_connection *connection, const rpc_header *header, call_tap_data *call);
 
-/* True if bytes of a request for a mapping ask for PerflibV2 or winreg. */
+/* True if the bytes of `tvb` from `at` to `end`, of a request to the endpoint mapper, ask for PerflibV2 or winreg. */
 bool rpc_asks_mapper(tvbuff_t *tvb, int at, int end);
 
 /* Returns the seconds from a request until this packet, negative: not known. */
@@ -124,5 +124,5 @@ const rpc_operation *rpc_find_operation(rpc_interface iface, uint16_t opnum);
 /* Registers an interface whose binds and calls are followed by their headers. */
 void rpc_watch_interface(rpc_interface iface, const rpc_watched_interface *watched);
 
-/* `proto`: whose data connections are among a conversation's. */
+/* Has connections kept as this protocol's data of a conversation. Once, as the plugin begins. */
 void rpc_connections_register(int proto);

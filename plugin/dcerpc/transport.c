@@ -122,7 +122,7 @@ static given_key find_given_key(const lock *what)
 
 /* --- Calls by their headers -------------------------------------------------------------------------------------- */
 
-/* Not captured; an alloc_hint that is not larger than its fragment is 0. */
+/* An alloc_hint that was not captured. One that is not larger than its fragment says nothing, and is 0. */
 #define NO_HINT UINT32_MAX
 
 /* A call, from its request until its response: also one that no operation is handed, since it is sealed, cut, or not reassembled. First pass only. */

@@ -22,7 +22,8 @@ static const value_string none_vals[] = {{0xFFFFFFFFU, "none"}, {0, NULL}};
 static const value_string unique_id_vals[] = {{PERF_NO_ID, "PERF_NO_UNIQUE_ID"}, {0, NULL}};
 static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {0, NULL}};
 
-/* Kinds of fields that tree/fields.h does not have: the index of a title has a pointer of 4 bytes behind it, and a title is generated. */
+/* Kinds of fields that tree/fields.h does not have. An index of a title has a pointer of 4 bytes behind it. A title is generated: READ_TITLE looks up
+ * the function's `title_index` and sets its `name`. */
 #define FIELD_BOOL(id, label, name, blurb) FIELD(id, label, name, FT_BOOLEAN, BASE_NONE, NULL, blurb)
 #define FIELD_SIGNED(id, label, name, names, blurb) \
     FIELD(id, label, name, FT_INT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(names), blurb)
@@ -268,7 +269,7 @@ static bool is_list_end(tvbuff_t *tvb, uint32_t offset)
     return end - offset < 2;
 }
 
-/* Changes: the list is damaged, from the first such place on. */
+/* Marks the list as damaged at an offset. Changes: `is_damaged`; `damage`, if it is the first. */
 static void note_list_damage(hkpd_title_list *list, uint32_t at)
 {
     list->damage = list->is_damaged ? list->damage : at;

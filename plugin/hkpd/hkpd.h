@@ -45,6 +45,7 @@ bool hkpd_next_title(hkpd_title_list *list);
 /* Shows a list, and reports its first damage. Returns the list at its end, with its number of titles. */
 hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report *report);
 
+/* Registers the fields of PERF_DATA_BLOCK and of lists of titles. Needs: text_value_strings_init(). */
 void hkpd_buffers_register(int proto);
 
 /* Fields and functions that show a PERF_DATA_BLOCK: for value_tree_show(). */

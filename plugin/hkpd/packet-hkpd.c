@@ -289,6 +289,7 @@ static void report_failed(hkpd_pdu *p)
 
 /* --- Opening and closing of keys --------------------------------------------------------------------------------- */
 
+/* Reads a response of OpenHKPD or CloseKey. For rpc_pdu_read(). Changes: `opened`, the status. */
 static void read_handle_and_status(void *pdu)
 {
     hkpd_pdu *p = pdu;
@@ -387,6 +388,7 @@ static void value_request(hkpd_pdu *p)
 
 /* --- Responses of QueryValue and EnumValue ------------------------------------------------------------------------ */
 
+/* Reads a response of QueryValue or EnumValue. For rpc_pdu_read(). Changes: `value`, the status; of EnumValue the question. */
 static void read_answer(void *pdu)
 {
     hkpd_pdu *p = pdu;
@@ -687,13 +689,15 @@ static const pdu_functions functions_of[][2] = {
     {{read_question, value_request}, {read_answer, value_response}},
 };
 
+/* True unless the user disabled `hkpd.decode`, or one of both protocols. */
 static bool is_active(void)
 {
     return pref_decode && proto_is_protocol_enabled(find_protocol_by_id(proto_hkpd)) &&
            proto_is_protocol_enabled(find_protocol_by_id(proto_get_id_by_filter_name("winreg")));
 }
 
-/* Adds the PDU to its series' timing, and hands it to the listeners, if it is about performance data. */
+/* Adds the PDU to its series' timing, and hands it to the listeners, if it is about performance data. Changes: a response whose data could not be
+ * read, though they were asked for, is damaged. */
 static void hkpd_tap_pdu(hkpd_pdu *p)
 {
     call_tap_data *tapped = &p->pdu.tapped;
@@ -742,7 +746,7 @@ static int show_pdu(hkpd_pdu *p, const pdu_functions *functions, packet_info *pi
     FINALLY
     {
         col_set_writable(pinfo->cinfo, COL_INFO, p->pdu.has_column);
-        p->pdu.report.damaged |= length == 0;
+        p->pdu.report.damaged |= length == 0; /* the stock function threw */
         hkpd_tap_pdu(p);
     }
     ENDTRY;

@@ -115,7 +115,7 @@ static proto_item *show_pair(value_tree *view, proto_tree *tree, int hf, int ett
     return cursor.node;
 }
 
-/* Shows PERF_MULTI_COUNTERS (2.2.4.11) with names and types, if it is at `at`. Returns its end. */
+/* Shows PERF_MULTI_COUNTERS (2.2.4.11) at `at`, with names and types. Returns its end; the block's, if it does not fit. */
 static uint32_t show_counters(value_tree *view, const perf_group *group, proto_tree *tree, uint32_t at)
 {
     const value_stream *stream = view->stream;
@@ -173,7 +173,7 @@ static void label_block(const value_tree *view, const perf_group *group, proto_i
     proto_item_set_text(item, "Block %u: %s%s%s", group->key, whose ? whose : "", between, what);
 }
 
-#define NOT_DELIVERED UINT32_MAX
+#define NOT_DELIVERED UINT32_MAX /* no Win32 error */
 
 /* Returns the block's error, NOT_DELIVERED if it is well-formed and has no values, else 0. */
 static uint32_t find_lack(const perf_group *group)

@@ -1,5 +1,5 @@
 /* bytes.h
- * Unaligned little- and big-endian reads, and texts put one after the other, for the parts that know no Wireshark.
+ * Unaligned little- and big-endian reads, sizes and sums, for the parts that know no Wireshark.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */

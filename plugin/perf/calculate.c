@@ -10,11 +10,11 @@
 
 #define UNITS_OF_100NS 10000000 /* a second */
 
-/* Reasons why a number cannot be used. */
+/* Reasons why a number cannot be used; PERF_NO_RESULT_OK where that does not happen, or is none. */
 typedef struct operand_reasons {
-    perf_no_result missing;
-    perf_no_result backwards;
-    perf_no_result zero;
+    perf_no_result missing;   /* a sample does not have it */
+    perf_no_result backwards; /* it decreased between two samples */
+    perf_no_result zero;      /* it, or its difference, is 0 and divides */
 } operand_reasons;
 
 static const operand_reasons reasons[] = {
@@ -61,8 +61,7 @@ static perf_no_result find_elapsed_time(const perf_point *current, uint64_t *res
     if (current->time.size == 0) {
         return PERF_NO_RESULT_NO_TIME;
     }
-    uint64_t long_ago =
-        current->time_100ns / 2; /* centuries: no process started before, and no FILETIME of today is that */
+    uint64_t long_ago = current->time_100ns / 2; /* the year 1813 as a FILETIME: less is time since a start */
     bool is_since_1601 = current->time.value > long_ago && current->time.value / 2 <= current->time_100ns;
     bool is_filetime = start > long_ago && start <= current->time_100ns;
     if (is_filetime ? current->time.value < long_ago : is_since_1601 && start < long_ago) {
@@ -71,8 +70,8 @@ static perf_no_result find_elapsed_time(const perf_point *current, uint64_t *res
     return current->time.value >= start ? PERF_NO_RESULT_OK : PERF_NO_RESULT_NOT_STARTED;
 }
 
-/* Finds numerator or denominator: a number of a single sample (`previous` is NULL), or the difference of two. Returns a reason without, or for a
- * denominator of 0. */
+/* Finds numerator or denominator: a number of a single sample (`previous` is NULL), or the difference of two. Returns PERF_NO_RESULT_OK, or the reason
+ * if there is none, or a denominator of 0. */
 static inline perf_no_result find_term(perf_operand which, const perf_point *current, const perf_point *previous,
                                        uint64_t *result)
 {

@@ -1,5 +1,5 @@
 /* counter-types.h
- * Counter types: names, bit fields, formulas and units.
+ * Counter types: names, bit fields, formulas and units; codes by which types and names are asked for.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */

@@ -7,7 +7,7 @@
 
 /* --- Arrays, faults ---------------------------------------------------------------------------------------------- */
 
-/* Adds a column to the last group. */
+/* Adds a column to the table, and to the number of `g`, the last group. */
 static void add_column(perf_table *t, perf_group *g, perf_column column)
 {
     if (t->num_columns == t->room[PERF_COLUMNS]) {
@@ -126,11 +126,11 @@ static uint32_t read_columns(perf_table *t, perf_group *g, uint32_t at, bool rou
     return at + (rounds ? pad_structure(size, left) : size);
 }
 
-/* Reads `count` rows with their values, up to `end`. Needs: `at` is behind the number of instances. Returns where they end, 0: one does not fit. */
+/* Reads `count` rows with their values, up to `end`; instances begin right behind their number. Returns where the rows end, 0: one does not fit. */
 static uint32_t read_rows(perf_table *t, perf_group *g, uint32_t at, uint32_t end, uint32_t count)
 {
     const uint64_t plain_size = (uint64_t)PERF_PLAIN_SIZE * g->columns;
-    const uint32_t count_field = at - 4, columns = g->columns; /* the field: of instances */
+    const uint32_t count_field = at - 4, columns = g->columns; /* the field: number of instances */
 
     for (uint32_t i = 0; i < count && at > 0; i++) {
         perf_row row = {.id = PERF_NO_ID, .cells = at};
@@ -513,7 +513,7 @@ void perf_table_read_block(perf_table *t, const uint8_t *data, uint32_t size, ui
         return;
     }
     uint32_t little_endian = perf_le32(data + 8);
-    t->big_endian_text = data[0] == 0;
+    t->big_endian_text = data[0] == 0; /* it begins with "PERF" in UTF-16 */
     t->big_endian = little_endian == 0;
     t->clocks = (perf_point){
         .perf_time = perf_table_u64(t, 56), .perf_freq = perf_table_u64(t, 64), .time_100ns = perf_table_u64(t, 72)};

@@ -37,6 +37,7 @@ struct perf_group_index {
     uint32_t id_column; /* column of an id that proves the instance */
 };
 
+/* Returns the memory. A lack of it ends the program. */
 static void *check_memory(void *memory)
 {
     if (memory == NULL) {

@@ -100,7 +100,7 @@ typedef struct {
     uint32_t mask;
 } perf_index;
 
-enum { PERF_GROUPS, PERF_COLUMNS, PERF_ROWS, PERF_CELLS, PERF_FAULTS, PERF_NUM_ARRAYS };
+enum { PERF_GROUPS, PERF_COLUMNS, PERF_ROWS, PERF_CELLS, PERF_FAULTS, PERF_NUM_ARRAYS }; /* arrays of a table */
 
 typedef struct {
     const uint8_t *data;
@@ -273,8 +273,8 @@ typedef struct {
  * in the response, or several objects have its title index. Changes: makes the index of objects. */
 perf_group *perf_table_find_parent(perf_table *table, const perf_group *group, uint32_t row, uint32_t *parent);
 
-/* Returns the row's place among the rows of its name, for paths like "x#1". Needs: the group has instances. Changes: may make
- * the group's index, but not for the packet list's few questions. */
+/* Returns the row's place among the rows of its name, for paths like "x#1". Needs: the group has instances. Changes: scans the names, which is
+ * counted, or makes the group's index, from the third scan on. */
 perf_row_name perf_table_row_name(perf_table *table, perf_group *group, uint32_t row);
 
 /* Returns how many rows have a name of these bytes, and no parent. `first`: the first of them. Needs: the group has instances. Changes: as
@@ -285,14 +285,14 @@ uint32_t perf_table_count_rows(perf_table *table, perf_group *group, const uint8
 /* Title indexes of counters whose value proves which instance a row is, the same on every Windows; none in PerflibV2. */
 enum { PERF_TITLE_ID_PROCESS = 784, PERF_TITLE_ID_THREAD = 804 };
 
-/* True titles among them, "ID Process" and "ID Thread" on this server. */
+/* Bits: on this server 784 is "ID Process", 804 is "ID Thread". */
 typedef enum { PERF_PROVES_NOTHING = 0, PERF_PROVES_PROCESS = 1, PERF_PROVES_THREAD = 2 } perf_id_proofs;
 
 typedef enum {
     PERF_MATCH_NONE,      /* the instance is not in the other group */
     PERF_MATCH_AMBIGUOUS, /* several rows may be it: instances of this name came or went */
-    PERF_MATCH_ASSUMED,
-    PERF_MATCH_KNOWN,
+    PERF_MATCH_ASSUMED,   /* one row, and nothing proves that it is the instance */
+    PERF_MATCH_KNOWN,     /* one row */
 } perf_match;
 
 /* Finds the row of the same instance in another group, of another sample or of the same. Needs: both groups are sound. `match`: the row,

@@ -45,4 +45,5 @@ bool handle_is_null(const uint8_t *bytes);
 /* Returns what paths of PerflibV2 call the server of a handle: as the client put it; its address if that is not known or `handle` is NULL. */
 const char *handle_machine(const state_handle *handle, const state_server *server);
 
+/* Has handles and their numbers end with each file. Once, as the plugin begins. */
 void handles_register(void);

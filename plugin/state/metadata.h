@@ -54,9 +54,8 @@ typedef struct {
     /* set when it is stored: */
     const perf_counter_type *type; /* of METADATA_COUNTER; NULL: no such type */
     metadata_source source;
-    uint32_t frame; /* response that sent it first; 0 if no server did */
-    uint32_t
-        disputed_in; /* response that sent otherwise first, or for whose sake the title stands for something else; 0: none */
+    uint32_t frame;       /* response that sent it first; 0 if no server did */
+    uint32_t disputed_in; /* first response that contradicts it, or shows its title as something else; 0: none */
 } metadata_entry;
 
 typedef struct {
@@ -100,4 +99,5 @@ typedef void (*metadata_visitor)(const char *server, const metadata_key *key, me
                                  const metadata_entry *entry, void *user);
 unsigned metadata_foreach(metadata_visitor visit, void *user);
 
+/* Has metadata end with each file. Once, as the plugin begins. */
 void metadata_register(void);

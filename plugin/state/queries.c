@@ -5,7 +5,8 @@
  */
 #include "state/queries.h"
 
-#define BLOCKS_NOT_READ (INT64_C(1) << 40) /* more than any sum of what can be read */
+#define BLOCKS_NOT_READ \
+    (INT64_C(1) << 40) /* no sum of what can be read comes near it: one of half of it or more has such a change */
 
 struct query_change {
     struct state_query *query; /* NULL: it has ended */
@@ -250,7 +251,7 @@ static query_index *index_counters(const struct state_query *query, const perf_i
     return blocks;
 }
 
-/* Settles nothing by a request from before a change: its response may show the counters from before it or after it. */
+/* A request from before a change settles nothing: its response may show the counters from before or from behind it. */
 void query_apply_info(state_handle *handle, const perf_identifier *identifiers, uint32_t count, uint32_t asked_in)
 {
     struct state_query *query = find_or_create_query(handle);

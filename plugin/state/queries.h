@@ -43,7 +43,7 @@ typedef struct query_snapshot {
 } query_snapshot;
 
 /* Returns the epoch that a request sees. `unread`: frame of its connection's latest ValidateCounters that could not be read, of whichever query;
- * 0: none. Changes: creates the query, and begins a change of it that could not be read. */
+ * 0: none. Changes: creates the query; an `unread` behind its newest change begins a change of unknown counters. */
 const query_epoch *query_see_request(state_handle *handle, uint32_t unread);
 
 /* A ValidateCounters, from its request to query_end_change(). Lives as long as the file. */
@@ -63,8 +63,8 @@ void query_end_change(query_change *change, bool is_known, const perf_identifier
 void query_apply_info(state_handle *handle, const perf_identifier *identifiers, uint32_t count, uint32_t asked_in);
 
 /* Compares a response's number of blocks with the query's counters. `asked`: the epoch that its request saw. Returns the epoch that the blocks are
- * of, if any. Changes: the number that all pending changes together make applies them. Another, if well-formed (`is_sound`) and no change is
- * pending, begins an epoch whose counters are not all known. */
+ * of, if any. Changes: the number that all pending changes together make applies them. Any other one of a well-formed response (`is_sound`), unless
+ * a change that could be read is pending, begins an epoch whose counters are not all known. */
 query_snapshot query_check_block_count(state_handle *handle, const query_epoch *asked, uint32_t blocks, bool is_sound);
 
 /* Returns the identifier of each block, as sent or assumed; NULL: none is known. `is_assumed`: set, unless NULL is returned. */

@@ -7,9 +7,9 @@
 
 /* Samples' bytes are no file-scope memory, which is hardly used again once it is freed. */
 static struct {
-    GQueue kept; /* samples that have their bytes, the oldest first */
-    uint64_t bytes;
-    uint64_t limit;
+    GQueue kept;    /* samples that have their bytes, the oldest first */
+    uint64_t bytes; /* sum of these */
+    uint64_t limit; /* bytes of samples and tables, as sample_limit() set it */
 } samples = {.kept = G_QUEUE_INIT};
 
 /* All tables together: clients that open a query for two samples would keep two each. Two always stay, for one result. */
@@ -49,8 +49,7 @@ static void discard_table(state_sample *sample, wmem_allocator_t *pool)
     }
 }
 
-/* Keeps a table as its sample's. Changes: the table of the sample before the one before, and the
- * oldest of all beyond the limits, are discarded, with `pool`. */
+/* Keeps a table as its sample's. Changes: the table of the sample before the one before, and the oldest of all beyond the limits, end with `pool`. */
 static void keep_table(state_sample *sample, perf_table *table, wmem_allocator_t *pool)
 {
     if (sample->previous && sample->previous->previous) {
@@ -100,8 +99,7 @@ static ws_wmem_result free_bytes(wmem_allocator_t *pool _U_, wmem_cb_event_t eve
     return FALSE;
 }
 
-/* Discards bytes and table of the oldest sample that has its bytes; the sample stays. Needs: there
- * is one. `pool`: readers of the table, and of the bytes below it, have both until this ends. */
+/* Discards bytes and table of the oldest sample that has its bytes; the sample stays. Needs: there is one. `pool`: readers have both until it ends. */
 static void discard_oldest(wmem_allocator_t *pool)
 {
     state_sample *oldest = g_queue_pop_head(&samples.kept);

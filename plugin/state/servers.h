@@ -13,7 +13,7 @@ typedef struct state_server {
     const char *text;          /* its address: "192.0.2.20" */
     const char *called;        /* szMachine of the first client that had a name for it; NULL: none had */
     const char *computer_name; /* SystemName of its first response; NULL: none seen */
-    bool is_shared;            /* another response says another: several computers are behind the address */
+    bool is_shared;            /* another response has another name: several computers are behind the address */
     bool is_no_windows;        /* sent what no Windows sends: another title, or a total without the header */
 } state_server;
 
@@ -26,4 +26,5 @@ bool server_is_named(const state_server *server, const char *name);
 /* Stores what the server calls itself; "" is ignored. Changes: the first name stays, another one makes the server shared. */
 void server_learn_name(state_server *server, const char *name);
 
+/* Has servers end with each file. Once, as the plugin begins. */
 void servers_register(void);

@@ -71,7 +71,7 @@ const char *text_cut(wmem_allocator_t *pool, const char *text, unsigned characte
 
 const char *text_escaped(wmem_allocator_t *pool, const char *text)
 {
-    /* bytes of which they are, or begin with */
+    /* bytes that such characters are, or begin with in UTF-8 */
     static const char odd[] =
         "\1\2\3\4\5\6\a\b\t\n\v\f\r\16\17\20\21\22\23\24\25\26\27\30\31\32\33\34\35\36\37\177\302\342";
 
