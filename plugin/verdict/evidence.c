@@ -56,8 +56,7 @@ static const char *time_text(wmem_allocator_t *pool, double when, bool is_utc, c
  * if it lasts; else "09:46:50 to 09:47:10, frames 88 to 90", or "09:46:50, frames 88 to 90". */
 static const char *when_text(wmem_allocator_t *pool, const verdict_finding *finding)
 {
-    const char *begin = time_text(pool, steps_times.first, false, "%F"),
-               *end = time_text(pool, steps_times.last, false, "%F"),
+    const char *begin = time_text(pool, steps.first, false, "%F"), *end = time_text(pool, steps.last, false, "%F"),
                *format = strcmp(begin, end) == 0 ? "%H:%M:%S" : "%F %H:%M:%S",
                *since = time_text(pool, finding->since.time, false, format),
                *until = time_text(pool, finding->until.time, false, format);

@@ -76,14 +76,13 @@ static bool is_unanswered(const monitor_call *call, double until)
 {
     const verdict_connection *connection = call->connection;
     const verdict_peers *pair = connection->peers;
-    const verdict_evidence *cut = pair ? &pair->cut : NULL;
-    bool is_cut = cut && cut->count > 0 && cut->until.frame > call->asked.frame;
-    bool has_loss = steps_has_loss(pair, call->asked.time, INFINITY);
+    bool is_unseen =
+        pair && MAX(pair->lacks[LACKS_PACKETS].until.frame, pair->lacks[LACKS_BYTES].until.frame) > call->asked.frame;
     bool has_ended = is_ended_by_server(connection) && connection->end.frame > call->asked.frame &&
                      connection->end.time - call->asked.time < STEPS_LONG_WAIT;
 
-    return until - call->asked.time >= STEPS_LONG_WAIT && !steps_times.was_set && !is_cut && !has_ended &&
-           !steps_is_one_way(connection) && !has_loss && !is_made_good(call);
+    return until - call->asked.time >= STEPS_LONG_WAIT && !steps.was_set && !is_unseen && !has_ended &&
+           !steps_is_one_way(connection) && !is_made_good(call);
 }
 
 /* Returns why a request has no response. One that its client cancels after a while is unanswered. */
@@ -102,7 +101,7 @@ static monitor_problem find_missing(const verdict_monitor *monitor, const monito
                : idle >= IDLE_STOP_S ? PROBLEM_IDLE_STOP
                                      : PROBLEM_PIPE;
     }
-    if (!is_unanswered(call, failure ? failure->at.time : steps_times.last)) {
+    if (!is_unanswered(call, failure ? failure->at.time : steps.last)) {
         return PROBLEM_NONE;
     }
     return is_resent_in_vain(call->connection, false, call->asked.time)   ? PROBLEM_LARGE
@@ -121,7 +120,7 @@ static monitor_problem find_wrong_response(const monitor_call *call)
                : call->status == ACCESS_DENIED ? PROBLEM_RIGHTS
                                                : PROBLEM_FAILED;
     }
-    bool is_slow = !call->asks && call->seconds >= STEPS_LONG_WAIT && !steps_times.was_set;
+    bool is_slow = !call->asks && call->seconds >= STEPS_LONG_WAIT && !steps.was_set;
 
     return call->outcome == CALL_EMPTY   ? (call->query->is_sealed ? PROBLEM_SEALED : PROBLEM_EMPTY)
            : call->outcome == CALL_PROBE ? PROBLEM_ROOM
@@ -171,11 +170,10 @@ static void show_open(const verdict_monitor *monitor, problem_shown *all)
     }
 }
 
-/* Shows lost and truncated packets, if they did harm: samples or responses are missing, no data came, or values are assumed. `lacks_some`:
+/* Returns true if lost or truncated packets did harm: samples or responses are missing, no data came, or values are assumed. `lacks_some`:
  * timing_find() saw a gap that lost packets may explain. */
-static void show_lacking(const verdict_monitor *monitor, problem_shown *all, bool lacks_some)
+static bool is_lack_harmful(const verdict_monitor *monitor, bool lacks_some)
 {
-    const verdict_peers *pair = monitor->pair;
     bool is_harmful = lacks_some || monitor->numbers[STAT_SAMPLES] <= 0 ||
                       monitor->problems[PROBLEM_ASSUMED].count > 0 || monitor->facts >> FACT_UNTYPED & 1;
 
@@ -184,10 +182,7 @@ static void show_lacking(const verdict_monitor *monitor, problem_shown *all, boo
         bool is_missing = call->outcome == CALL_WAITS && call + 1 < monitor->end && !call->failure;
         is_harmful |= is_missing || call->outcome == CALL_EMPTY || call->outcome == CALL_DAMAGED;
     }
-    if (pair && is_harmful) {
-        all[PROBLEM_LOST].shown = pair->lost;
-        all[PROBLEM_CUT].shown = pair->cut;
-    }
+    return is_harmful;
 }
 
 /* --- Findings ------------------------------------------------------------------------------------------------------ */
@@ -269,7 +264,7 @@ static void find_problems(const verdict *v, verdict_monitor *monitor)
         show_call(monitor, all, call);
     }
     show_open(monitor, all);
-    show_lacking(monitor, all, timing_find(monitor));
+    bool lacks_some = timing_find(monitor);
     for (monitor_problem i = 0; i < NUM_PROBLEMS && !has_failed; i++) {
         if (problem_rows[i].text == NULL || all[i].shown.count < problem_rows[i].fewest || is_harmless(v, monitor, i)) {
             continue;
@@ -278,6 +273,9 @@ static void find_problems(const verdict *v, verdict_monitor *monitor)
         has_failed = i >= PROBLEM_PROTECTION;
         monitor_add_finding(monitor, problem_rows[i].kind, problem_rows[i].party, &all[i].shown, problem_rows[i].text,
                             error);
+    }
+    if (monitor->pair) {
+        steps_find_lacking(monitor, is_lack_harmful(monitor, lacks_some));
     }
     const problem_shown *pipe = &all[PROBLEM_PIPE];
     if (pipe->first && monitor->pair) {
@@ -298,7 +296,7 @@ static void find_peers_failures(verdict *v)
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i - 1);
         wmem_map_insert(firsts, monitor->pair, monitor);
     }
-    for (verdict_peers *pair = steps_newest_peers; pair; pair = pair->next) {
+    for (verdict_peers *pair = steps.newest_peers; pair; pair = pair->next) {
         verdict_monitor *first = wmem_map_lookup(firsts, pair);
         const setup_failure *failure = &pair->failure;
         const char *account = failure->shown.count > 0 && failure->step == STEP_LOGON ? failure->shown.which : NULL;
@@ -306,11 +304,11 @@ static void find_peers_failures(verdict *v)
         bool is_other = first && account && first->numbers[STAT_SAMPLES] > 0;
         first = is_other ? NULL : first;
         verdict_monitor *monitor = first ? first : monitor_new(v->pool, pair, NULL);
-        bool is_cut = pair->cut.count > 0 && pair->is_ours;
+        bool is_cut = pair->lacks[LACKS_BYTES].count > 0 && pair->is_ours;
         bool is_unread = is_cut || (v->queries->len == 0 && v->omitted.counts[OMITTED_UNDECODED] == 0);
         steps_find(monitor);
-        if (first || (!monitor->findings && is_unread)) {
-            steps_find_unread(monitor);
+        if (first == NULL && is_unread) {
+            steps_find_lacking(monitor, true /* is_harmful */);
         }
         if (first == NULL && monitor->findings) {
             g_ptr_array_add(v->monitors, monitor);

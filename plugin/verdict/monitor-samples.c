@@ -117,7 +117,7 @@ static void settle_sealed(const verdict_monitor *monitor)
         if (call->size > 0) {
             since = 0;
         } else if (call->outcome == CALL_EMPTY) {
-            double until = next < monitor->end ? next->asked.time : steps_times.last;
+            double until = next < monitor->end ? next->asked.time : steps.last;
             since = since > 0 ? since : call->answered.time;
             call->outcome = next < monitor->end && until - call->answered.time <= PROBE_S ? CALL_PROBE
                             : until - since >= most                                       ? CALL_EMPTY
@@ -272,7 +272,7 @@ void monitors_join(verdict *v)
             call.asks = false;
         }
         if (call.outcome == CALL_WAITS) {
-            call.failure = wmem_map_lookup(steps_pipe_failures, GUINT_TO_POINTER(call.asked.frame));
+            call.failure = wmem_map_lookup(steps.pipe_failures, GUINT_TO_POINTER(call.asked.frame));
         }
         wmem_array_append_one(call.query->monitor->list, call);
         call.query->monitor->facts |= call.facts;

@@ -85,8 +85,6 @@ static inline verdict_moment monitor_call_shown_at(const monitor_call *call)
     X(SLOW, SLOW, SERVER, 1, "$S (or the network) responds slowly to $F of $C$N: $T") \
     X(CLOSED, BROKEN, SERVER, 1, "$S (or a firewall) closed the connection from $C while in use$N: $T") \
     X(LEFT_OPEN, HANDLES_OPEN, CLIENT, MANY_OPEN, "$C left handles open on $S$N: $T") \
-    X(LOST, LOST, CAPTURE, 1, "The capture lacks packets of $C and $S[, or their order]: $T") \
-    X(CUT, LOST, CAPTURE, 1, "The capture cuts frames of $C and $S short: $T") \
     X(PROTECTION, NOT_SEALED, CLIENT, 1, "$S denies calls that $C signed but did not seal: $T") \
     X(INTERFACE, BIND_REFUSED, SERVER, 1, "$S does not offer the interface for $F of $C (%s)$N: $T") \
     X(RIGHTS, CALL_FAILED, SERVER, 1, "$S answers $F of $C with %s$N: $T") \
@@ -242,11 +240,11 @@ void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_pa
 /* --- steps.c ------------------------------------------------------------------------------------------------------ */
 
 /* Add findings to a monitor of the peers: of a failure, "SRV01 refuses the logon of 192.0.2.10 as LAB\svc (no rights): 10:02:29, frame 101"; of the
- * furthest step that failed, if it is about performance counters and no finding is its cause; of why packets are not read, if the capture is why. In
- * the latter only a missing direction counts if the monitor has calls. */
+ * furthest step that failed, if it is about performance counters and no finding is its cause; of what the capture lacks: a direction, and, if that
+ * `is_harmful`, packets or their ends. To a monitor without calls and findings: why there are none. */
 void steps_add_failure(verdict_monitor *monitor, const setup_failure *failure);
 void steps_find(verdict_monitor *monitor);
-void steps_find_unread(verdict_monitor *monitor);
+void steps_find_lacking(verdict_monitor *monitor, bool is_harmful);
 
 /* --- timing.c ----------------------------------------------------------------------------------------------------- */
 

@@ -19,24 +19,16 @@
 enum { PORT_KERBEROS = 88, PORT_MAPPER = 135, PORT_SMB = 445, FIRST_DYNAMIC_PORT = 49152 };
 enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
 
-#define MAX_LOST 1000 /* packets behind a loss that are kept of peers */
+#define MAX_LOSSES 1000 /* losses that are kept of peers */
 
 #define RESENT_AFTER 0.1 /* seconds: a packet that was captured twice comes earlier than a retransmission */
 
 /* --- Outcomes ---------------------------------------------------------------------------------------------------- */
 
-/* Outcomes that are no NTSTATUS. Kerberos errors (RFC 4120 7.5.9) are counted from OUTCOME_KERBEROS. */
-enum {
-    OUTCOME_SILENT = 1,       /* SYN without an answer */
-    OUTCOME_RESET = 2,        /* SYN answered with RST; up to here of connections */
-    OUTCOME_UNANSWERED = 3,   /* a request without an answer */
-    OUTCOME_ENDED = 4,        /* FIN or RST in the place of an answer */
-    OUTCOME_SIGNING = 5,      /* one side requires signing, and the client left */
-    OUTCOME_GUEST = 6,        /* the server took the client for a guest, and the client left */
-    OUTCOME_REFUSED = 7,      /* bind_nak, a context that is not accepted, or a fault of the endpoint mapper */
-    OUTCOME_NO_INTERFACE = 8, /* neither server nor endpoint mapper has the interface */
-    OUTCOME_KERBEROS = 1000,
-};
+/* Outcomes that are no NTSTATUS. Without an answer, or with an end of the connection in its place (one more): a SYN, a request. Then doubts: if the
+ * client leaves. Kerberos errors (RFC 4120 7.5.9) are counted from OUTCOME_KERBEROS. */
+enum { OUTCOME_SILENT = 1, OUTCOME_RESET, OUTCOME_UNANSWERED, OUTCOME_ENDED, OUTCOME_SIGNING, OUTCOME_GUEST };
+enum { OUTCOME_REFUSED = OUTCOME_GUEST + 1, OUTCOME_NO_INTERFACE, OUTCOME_KERBEROS = 1000 };
 
 /* A step's kind of finding; sentence if it fails; words for what the client does while it waits. Connections have outcomes of their own. */
 static const struct {
@@ -112,7 +104,7 @@ static const outcome_row outcomes[] = {
     {OUTCOME_UNANSWERED, NULL, VERDICT_UNANSWERED, PARTY_SERVER, "$S does not answer $C, which "},
     {OUTCOME_ENDED, NULL, VERDICT_BROKEN, PARTY_SERVER, "$S (or a firewall) ends the connection as $C "},
     {OUTCOME_SIGNING, NULL, OF_STEP, PARTY_CLIENT, "one side requires SMB signing?"},
-    {OUTCOME_GUEST, NULL, OF_STEP, PARTY_CLIENT, "guest access only"},
+    {OUTCOME_GUEST, NULL, VERDICT_LOGON_FAILED, PARTY_CLIENT, "guest access only"},
     {OUTCOME_REFUSED, NULL, OF_STEP, PARTY_SERVER, "refused"},
     {OUTCOME_NO_INTERFACE, NULL, OF_STEP, PARTY_SERVER, "it is not there"},
     {0, NULL, OF_STEP, PARTY_SERVER, ""}, /* any other NTSTATUS or Kerberos error */
@@ -132,13 +124,7 @@ static const outcome_row *find_outcome_row(uint32_t number)
 /* --- Peers and connections --------------------------------------------------------------------------------------- */
 
 static wmem_allocator_t *memory; /* NULL: nobody watches */
-verdict_peers *steps_newest_peers;
-static wmem_map_t *by_addresses; /* "client server" -> verdict_peers; "client" -> its first ones */
-wmem_map_t *steps_pipe_failures;
-static wmem_map_t *by_number; /* Wireshark's number of a conversation -> verdict_connection; each capture counts anew */
-capture_times steps_times;
-uint32_t steps_encrypted;
-static bool has_asker; /* any client asks for performance data */
+steps_seen steps;
 
 /* Returns the peers of a packet's addresses. `from_client`: its source is the client. */
 static verdict_peers *find_or_create_peers(packet_info *pinfo, bool from_client)
@@ -146,21 +132,21 @@ static verdict_peers *find_or_create_peers(packet_info *pinfo, bool from_client)
     const char *source = address_to_str(pinfo->pool, &pinfo->src), *to = address_to_str(pinfo->pool, &pinfo->dst);
     const char *client = from_client ? source : to, *server = from_client ? to : source;
     const char *key = wmem_strdup_printf(pinfo->pool, "%s %s", client, server);
-    verdict_peers *peers = wmem_map_lookup(by_addresses, key);
+    verdict_peers *peers = wmem_map_lookup(steps.by_addresses, key);
 
     if (peers == NULL) {
         peers = wmem_new0(memory, verdict_peers);
         peers->client = wmem_strdup(memory, client);
         peers->server = peers->called = wmem_strdup(memory, server);
-        peers->asker = wmem_map_lookup(by_addresses, client);
+        peers->asker = wmem_map_lookup(steps.by_addresses, client);
         if (peers->asker == NULL) {
             peers->asker = peers;
-            wmem_map_insert(by_addresses, peers->client, peers);
+            wmem_map_insert(steps.by_addresses, peers->client, peers);
         }
         peers->losses = wmem_array_new(memory, sizeof(capture_gap));
-        peers->next = steps_newest_peers;
-        steps_newest_peers = peers;
-        wmem_map_insert(by_addresses, wmem_strdup(memory, key), peers);
+        peers->next = steps.newest_peers;
+        steps.newest_peers = peers;
+        wmem_map_insert(steps.by_addresses, wmem_strdup(memory, key), peers);
     }
     return peers;
 }
@@ -184,7 +170,7 @@ static verdict_connection *find_connection(packet_info *pinfo)
     const conversation_t *conversation =
         memory && (is_tcp || pinfo->srcport == PORT_KERBEROS) ? find_conversation_pinfo(pinfo, 0) : NULL;
     const void *key = conversation ? GUINT_TO_POINTER(conversation->conv_index) : NULL;
-    verdict_connection *connection = conversation ? wmem_map_lookup(by_number, key) : NULL;
+    verdict_connection *connection = conversation ? wmem_map_lookup(steps.by_number, key) : NULL;
 
     if (connection == NULL && conversation) {
         const struct tcp_analysis *analysis = is_tcp ? ws_tcp_analysis(pinfo) : NULL;
@@ -193,7 +179,7 @@ static verdict_connection *find_connection(packet_info *pinfo)
         connection = wmem_new0(memory, verdict_connection);
         connection->begin = verdict_now(pinfo);
         set_ends(connection, pinfo, pinfo->destport == port);
-        wmem_map_insert(by_number, key, connection);
+        wmem_map_insert(steps.by_number, key, connection);
     }
     return connection;
 }
@@ -211,7 +197,7 @@ static void note_message(verdict_connection *connection, packet_info *pinfo, boo
 /* Notes that the peers use performance counters. */
 static void mark_ours(verdict_peers *peers)
 {
-    peers->is_ours = peers->asker->asks = has_asker = true;
+    peers->is_ours = peers->asker->asks = steps.has_asker = true;
 }
 
 /* --- Steps ------------------------------------------------------------------------------------------------------- */
@@ -240,10 +226,9 @@ static void pass_step(verdict_connection *connection, setup_step step, uint32_t 
 {
     verdict_peers *peers = connection->peers;
     setup_failure *failure = &peers->failure, *waits = &peers->waits;
-    bool is_passed = failure->step <= step && (failure->step < step || failure->outcome != OUTCOME_GUEST);
     bool is_same_account = failure->shown.which == NULL || g_strcmp0(connection->logon, failure->shown.which) == 0;
 
-    if (is_passed && is_same_account) {
+    if (failure->step <= step && is_same_account) {
         failure->shown.count = 0;
     }
     waits->shown.count = waits->step <= step ? 0 : waits->shown.count;
@@ -255,11 +240,11 @@ static void pass_step(verdict_connection *connection, setup_step step, uint32_t 
 static void fail_step(verdict_connection *connection, setup_step step, uint32_t outcome, verdict_moment at)
 {
     setup_failure *waits = &connection->peers->waits;
-    const char *account = step == STEP_LOGON || outcome == STATUS_ACCESS_DENIED ? connection->logon : NULL;
+    bool is_of_account = step == STEP_LOGON || outcome == STATUS_ACCESS_DENIED || outcome == OUTCOME_GUEST;
 
     waits->shown.count = waits->step == step ? 0 : waits->shown.count;
     connection->account = step == STEP_LOGON ? NULL : connection->account;
-    note_failure(&connection->peers->failure, connection, step, outcome, account, at);
+    note_failure(&connection->peers->failure, connection, step, outcome, is_of_account ? connection->logon : NULL, at);
 }
 
 verdict_connection *steps_note_call(packet_info *pinfo, bool is_response)
@@ -282,41 +267,37 @@ verdict_connection *steps_note_call(packet_info *pinfo, bool is_response)
 
 bool steps_has_loss(const verdict_peers *peers, double begin, double end)
 {
-    unsigned count = peers ? wmem_array_get_count(peers->losses) : 0;
+    bool has_loss = false;
 
-    for (unsigned i = 0; i < count; i++) {
-        const capture_gap *loss = wmem_array_index(peers->losses, i);
-        if (loss->until >= begin && loss->since <= end) {
-            return true;
-        }
+    for (unsigned i = peers ? wmem_array_get_count(peers->losses) : 0; i > 0 && !has_loss; i--) {
+        const capture_gap *loss = wmem_array_index(peers->losses, i - 1);
+        has_loss = loss->until >= begin && loss->since <= end;
     }
-    return false;
+    return has_loss;
 }
 
-/* Notes a FIN or RST: the client left because of a doubt that nothing else explains, or the server ended the connection while a step waits. `is_lacking`:
- * it acknowledges what was not captured, perhaps the client's FIN, so it blames nobody. */
+/* Notes a FIN or RST while a step waits: the server ended the connection instead, or the client left because of a doubt that nothing else explains.
+ * `is_lacking`: it acknowledges what was not captured, perhaps the client's FIN, so it blames nobody. */
 static void see_end(verdict_connection *connection, bool by_client, bool is_lacking, verdict_moment now)
 {
     const setup_failure *failure = &connection->peers->failure;
     setup_failure *waits = &connection->peers->waits;
-    bool is_waiting = waits->shown.count > 0 && waits->connection == connection;
+    bool is_waiting = waits->shown.count > 0 && waits->connection == connection,
+         is_doubt = waits->outcome >= OUTCOME_SIGNING;
     bool is_first = connection->end.frame == 0 || waits->outcome == OUTCOME_SILENT; /* a FIN may answer the client's */
     bool is_explained =
-        connection->peers->asker->is_refused ||
-        (failure->shown.count > 0 && failure->step == STEP_LOGON && failure->outcome != connection->doubt);
+        connection->peers->asker->is_refused || (failure->shown.count > 0 && failure->outcome != waits->outcome);
 
-    if (connection->doubt > 0 && by_client && !is_explained) {
-        fail_step(connection, STEP_LOGON, connection->doubt, connection->doubted);
-    } else if (is_waiting && !by_client && !is_lacking && is_first) {
-        fail_step(connection, waits->step, waits->outcome == OUTCOME_SILENT ? OUTCOME_RESET : OUTCOME_ENDED, now);
-    } else if (is_waiting && now.time - waits->shown.since.time < STEPS_LONG_WAIT) {
+    if (is_waiting && (is_doubt ? by_client && !is_explained : !by_client && !is_lacking && is_first)) {
+        fail_step(connection, waits->step, is_doubt ? waits->outcome : waits->outcome + 1,
+                  is_doubt ? waits->shown.until : now);
+    } else if (is_waiting && (is_doubt || now.time - waits->shown.since.time < STEPS_LONG_WAIT)) {
         waits->shown.count = 0; /* the client did not wait long */
     }
     if (connection->end.frame == 0) {
         connection->end = now;
         connection->is_ended_by_client = by_client || is_lacking;
     }
-    connection->doubt = 0;
 }
 
 /* Takes troubles, losses and acknowledgments from Wireshark's analysis of a packet. Returns whether it acknowledges what was not captured. */
@@ -327,7 +308,6 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
     wmem_tree_key_t key[] = {
         {1, (uint32_t[]){now.frame}}, {1, (uint32_t[]){tcp->th_rawseq}}, {1, (uint32_t[]){tcp->th_rawack}}, {0, NULL}};
     const struct tcp_acked *found = analysis ? wmem_tree_lookup32_array(analysis->acked_table, key) : NULL;
-    verdict_evidence *lost = &connection->peers->lost;
 
     if (found == NULL) {
         return false;
@@ -343,24 +323,16 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
     }
     if (found->flags & (WS_TCP_LOST_PACKET | WS_TCP_ACK_LOST_PACKET)) {
         const capture_gap gap = {connection->newest, now.time};
-        if (lost->count < MAX_LOST) {
-            evidence_add(memory, lost, now);
-            wmem_array_append_one(connection->peers->losses, gap);
+        wmem_array_t *losses = connection->peers->losses;
+        evidence_add(memory, &connection->peers->lacks[LACKS_PACKETS], now);
+        if (wmem_array_get_count(losses) < MAX_LOSSES) {
+            wmem_array_append_one(losses, gap);
         } else {
-            ((capture_gap *)wmem_array_index(connection->peers->losses, MAX_LOST - 1))->until = now.time;
+            ((capture_gap *)wmem_array_index(losses, MAX_LOSSES - 1))->until = now.time;
         }
-        connection->peers->waits.shown.count = connection->doubt = 0; /* what is lost may be the answer, or a request */
+        connection->peers->waits.shown.count = 0; /* what is lost may be the answer, or a request */
     }
     return found->flags & WS_TCP_ACK_LOST_PACKET;
-}
-
-/* Stores why packets of the peers are not read: the first reason. */
-static void note_unread(verdict_peers *peers, const char *why, verdict_moment at)
-{
-    if (peers->unread.count == 0) {
-        peers->unread.which = why;
-        evidence_add(memory, &peers->unread, at);
-    }
 }
 
 /* Notes a SYN: a step waits, if calls may go to the port: SMB, the endpoint mapper, or, once the client asked one of these for them, those that
@@ -371,7 +343,7 @@ static void see_syn(verdict_connection *connection, verdict_moment now)
 
     if (connection->syn.frame == 0) {
         if (connection->begin.frame < now.frame && connection->end.frame == 0) {
-            note_unread(connection->peers, "has packets of $C and $S in the wrong order (merged files?)", now);
+            evidence_add(memory, &connection->peers->lacks[LACKS_ORDER], now);
         }
         connection->syn = now;
     }
@@ -411,11 +383,11 @@ static void see_tcp(verdict_connection *connection, packet_info *pinfo, const ep
     const setup_failure *waits = &connection->peers->waits;
     bool is_connecting = waits->outcome == OUTCOME_SILENT && waits->connection->port == connection->port;
 
-    steps_times.first = steps_times.first > 0 ? steps_times.first : now.time;
-    steps_times.was_set |= now.time <= steps_times.last - 1;
-    steps_times.last = connection->newest = now.time;
+    steps.first = steps.first > 0 ? steps.first : now.time;
+    steps.was_set |= now.time <= steps.last - 1;
+    steps.last = connection->newest = now.time;
     if (pinfo->fd->cap_len < pinfo->fd->pkt_len) {
-        evidence_add(memory, &connection->peers->cut, now);
+        evidence_add(memory, &connection->peers->lacks[LACKS_BYTES], now);
     }
     if (has_ack && !(tcp->th_flags & TCP_RST) && is_connecting) { /* SYN/ACK, or a later one */
         pass_step(connection, waits->step, now.frame);
@@ -436,14 +408,7 @@ static void see_tcp(verdict_connection *connection, packet_info *pinfo, const ep
 
 /* [MS-SMB2] 2.2.1.2 and 2.2.10; [MS-ERREF] 2.3.1 */
 enum { NEGOTIATE, SESSION_SETUP, TREE_CONNECT = 3, CREATE = 5, CLOSE };
-enum {
-    IS_RESPONSE = 1,
-    SIGNING_ENABLED = 1,
-    SIGNING_REQUIRED = 2,
-    IS_GUEST = 1,
-    SHARE_OF_PIPES = 2,
-    STATUS_PENDING = 0x103
-};
+enum { IS_RESPONSE = 1, SIGNING_ENABLED = 1, IS_GUEST = 1, SHARE_OF_PIPES = 2, STATUS_PENDING = 0x103 };
 #define STATUS_MORE_PROCESSING 0xc0000016
 
 /* Returns true if a message is about the file or share of this name, in any folder or of any server. */
@@ -486,7 +451,7 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
 
     connection->peers->has_messages = true;
     connection->response_began = 0; /* later data is another message */
-    connection->doubt = is_response ? connection->doubt : 0;
+    waits->shown.count = !is_response && waits->outcome >= OUTCOME_SIGNING ? 0 : waits->shown.count;
     if (!is_response && step < NUM_STEPS) {
         note_failure(waits, connection, step, OUTCOME_UNANSWERED, NULL, now);
         connection->end.frame = 0;
@@ -501,7 +466,7 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
         waits->shown.count -= waits->step == step && waits->shown.count > 0; /* its latest request was answered */
     } else if (is_error && step == NUM_STEPS) {
         const pipe_failure failure = {now, smb->status};
-        wmem_map_insert(steps_pipe_failures, GUINT_TO_POINTER(asked), wmem_memdup(memory, &failure, sizeof failure));
+        wmem_map_insert(steps.pipe_failures, GUINT_TO_POINTER(asked), wmem_memdup(memory, &failure, sizeof failure));
     } else if (is_error) {
         fail_step(connection, step, smb->status, now);
     } else if (step < NUM_STEPS && smb->status != STATUS_PENDING) {
@@ -566,7 +531,7 @@ static void see_setup(verdict_connection *connection, packet_info *pinfo, const 
     verdict_peers *peers = connection->peers;
     if (is_unbound) {
         if (connection->syn.frame == 0) {
-            note_unread(peers, "begins in the middle of a connection of $C to $S", now);
+            evidence_add(memory, &peers->lacks[LACKS_BEGIN], now);
         }
         return;
     }
@@ -607,25 +572,23 @@ static void see_fields(verdict_connection *connection, packet_info *pinfo, const
     uint32_t error = OUTCOME_KERBEROS + find_number(edt, "kerberos.error_code", 0);
     bool is_center = connection->port == PORT_KERBEROS; /* it asks for more before each logon, which is no failure */
     bool is_guest = find_number(edt, "smb2.session_flags", 0) & IS_GUEST;
-    uint32_t mode = find_number(edt, "smb2.sec_mode", SIGNING_ENABLED);
-    bool is_signing = mode & SIGNING_REQUIRED;
-    bool cannot_sign = connection->wants_signing && mode == 0;
+    bool is_signing =
+        find_number(edt, "smb2.sec_mode", SIGNING_ENABLED) != SIGNING_ENABLED; /* required, or not possible */
 
     if (error > OUTCOME_KERBEROS && (!is_center || find_outcome_row(error)->number > 0)) {
         peers->asker->is_refused |= is_center;
         fail_step(connection, STEP_LOGON, error, now);
     }
     if (is_from_client(connection, pinfo)) {
-        connection->wants_signing |= is_signing;
         if (find_number(edt, "kerberos.SNameString", 0)) {
             learn_account(connection, pinfo, "Kerberos");
         }
-    } else if (is_guest || is_signing || cannot_sign) {
-        connection->doubt = is_guest ? OUTCOME_GUEST : OUTCOME_SIGNING;
-        connection->doubted = now;
+    } else if ((is_guest || is_signing) && peers->waits.shown.count == 0) {
+        note_failure(&peers->waits, connection, is_guest ? STEP_SHARE : STEP_LOGON,
+                     is_guest ? OUTCOME_GUEST : OUTCOME_SIGNING, NULL, now);
     }
-    if (steps_encrypted == 0 && find_number(edt, "smb2.header.transform.enc_data", 0)) {
-        steps_encrypted = now.frame;
+    if (steps.encrypted == 0 && find_number(edt, "smb2.header.transform.enc_data", 0)) {
+        steps.encrypted = now.frame;
     }
 }
 
@@ -634,13 +597,11 @@ static void see_fields(verdict_connection *connection, packet_info *pinfo, const
 static void steps_reset(void *data _U_)
 {
     wmem_free_all(memory);
-    by_number = wmem_map_new_autoreset(memory, wmem_file_scope(), g_direct_hash, g_direct_equal);
-    steps_newest_peers = NULL;
-    by_addresses = wmem_map_new(memory, wmem_str_hash, g_str_equal);
-    steps_pipe_failures = wmem_map_new(memory, g_direct_hash, g_direct_equal);
-    steps_times = (capture_times){0, 0, false};
-    has_asker = false;
-    steps_encrypted = 0;
+    steps = (steps_seen){
+        .by_addresses = wmem_map_new(memory, wmem_str_hash, g_str_equal),
+        .by_number = wmem_map_new_autoreset(memory, wmem_file_scope(), g_direct_hash, g_direct_equal),
+        .pipe_failures = wmem_map_new(memory, g_direct_hash, g_direct_equal),
+    };
 }
 
 /* Wireshark's taps, and what sees their packets. */
@@ -691,16 +652,13 @@ void steps_watch(void)
 static const setup_failure *find_failure(const verdict_peers *peers)
 {
     const setup_failure *failure = &peers->failure, *waits = &peers->waits;
-    const verdict_evidence *shown = &waits->shown;
-    bool is_further = shown->count > 0 && (failure->shown.count == 0 || waits->step > failure->step);
+    bool is_further = waits->shown.count > 0 && (failure->shown.count == 0 || waits->step > failure->step);
+    bool is_long = waits->outcome == OUTCOME_SILENT
+                       ? waits->shown.count > 1
+                       : waits->outcome == OUTCOME_UNANSWERED && waits->connection->by[BY_SERVER].packets > 0 &&
+                             steps.last - waits->shown.since.time >= STEPS_LONG_WAIT;
 
-    if (!is_further || steps_times.was_set) {
-        return failure;
-    }
-    bool is_silent = waits->outcome == OUTCOME_SILENT ? shown->count > 1
-                                                      : waits->connection->by[BY_SERVER].packets > 0 &&
-                                                            steps_times.last - shown->since.time >= STEPS_LONG_WAIT;
-    return is_silent ? waits : failure;
+    return is_further && is_long && !steps.was_set ? waits : failure;
 }
 
 void steps_add_failure(verdict_monitor *monitor, const setup_failure *failure)
@@ -712,8 +670,7 @@ void steps_add_failure(verdict_monitor *monitor, const setup_failure *failure)
                                             failure->outcome - (is_status ? 0 : OUTCOME_KERBEROS));
     const char *meaning = row->number > 0 ? row->meaning : number;
     bool is_of_step = row->kind == OF_STEP || (row->kind == VERDICT_PIPE_DENIED && step != STEP_PIPE);
-    const char *fails =
-        step == STEP_LOGON && row->party == PARTY_CLIENT ? "$C cannot log on to $S" : step_rows[step].fails;
+    const char *fails = row->party == PARTY_CLIENT ? "$C cannot log on to $S" : step_rows[step].fails;
     const char *account = failure->shown.which ? " as $F" : "";
     const char *text = *meaning == '$' ? wmem_strconcat(monitor->pool, meaning, step_rows[step].does, account, NULL)
                                        : wmem_strconcat(monitor->pool, fails, account, " (", meaning, ")", NULL);
@@ -731,7 +688,7 @@ void steps_find(verdict_monitor *monitor)
     const verdict_peers *peers = monitor->pair, *asker = peers->asker;
     const setup_failure *failure = find_failure(peers);
     /* about performance counters: of the peers, or of one of the client's servers that has no other uses, or nothing else is in the capture */
-    bool is_meant = peers->is_ours || (!peers->has_other_uses && (asker->asks || !has_asker));
+    bool is_meant = peers->is_ours || (!peers->has_other_uses && (asker->asks || !steps.has_asker));
     bool is_unseen = failure->outcome == OUTCOME_SILENT && steps_is_one_way(asker->one_way); /* if it was answered */
     bool is_consequence = false;
 
@@ -749,22 +706,28 @@ void steps_find(verdict_monitor *monitor)
     }
 }
 
-void steps_find_unread(verdict_monitor *monitor)
+void steps_find_lacking(verdict_monitor *monitor, bool is_harmful)
 {
+    static const char *const words[NUM_LACKS] = {
+        [LACKS_WAY] = "has one direction alone of what $C and $S say",
+        [LACKS_PACKETS] = "lacks packets of $C and $S[, or their order]",
+        [LACKS_BYTES] = "cuts frames of $C and $S short",
+        [LACKS_ORDER] = "has packets of $C and $S in the wrong order (merged files?)",
+        [LACKS_BEGIN] = "begins in the middle of a connection of $C to $S",
+    };
     const verdict_peers *peers = monitor->pair;
     const verdict_connection *one_way = peers->asker->one_way;
-    bool is_cut = peers->cut.count > 0 && !monitor->first;
-    verdict_evidence shown = {.count = 0};
-    const char *why = is_cut ? "cuts frames of $C and $S short" : peers->unread.which;
+    verdict_evidence lacks[NUM_LACKS];
 
+    memcpy(lacks, peers->lacks, sizeof lacks);
     if (steps_is_one_way(one_way) && one_way->peers == peers) {
-        evidence_add(monitor->pool, &shown, one_way->begin);
-        why = "has one direction alone of what $C and $S say";
-    } else if (!monitor->first) {
-        shown = is_cut ? peers->cut : peers->unread;
+        evidence_add(monitor->pool, &lacks[LACKS_WAY], one_way->begin);
     }
-    shown.is_unread = true;
-    if (peers->has_messages) {
-        monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &shown, "The capture %s: $T", why);
+    for (unsigned i = 0; i < NUM_LACKS && peers->has_messages && (monitor->first || !monitor->findings); i++) {
+        bool is_of_calls = i == LACKS_PACKETS || i == LACKS_BYTES;
+        lacks[i].is_unread = !monitor->first || i == LACKS_WAY;
+        if (i == LACKS_WAY || (monitor->first ? is_of_calls && is_harmful : i != LACKS_PACKETS)) {
+            monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &lacks[i], "The capture %s: $T", words[i]);
+        }
     }
 }

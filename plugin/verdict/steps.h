@@ -31,11 +31,6 @@ typedef enum {
 #define STATUS_NETWORK_SESSION_EXPIRED 0xc000035c
 #define STATUS_USER_SESSION_DELETED 0xc0000203
 
-typedef struct {
-    double first, last; /* of its TCP packets, seconds since 1970; 0: none yet */
-    bool was_set;       /* they go back by a second or more: nothing that depends on times is judged */
-} capture_times;
-
 /* A step that failed, or waits for its answer; without frames it never did, or a later try succeeded. */
 typedef struct {
     setup_step step;
@@ -46,7 +41,7 @@ typedef struct {
 
 enum { BY_SERVER, BY_CLIENT };
 
-/* Troubles of a connection from its begin to some moment: no number ever falls. */
+/* Troubles of a connection until some moment: no number ever falls. */
 typedef struct {
     double resent;    /* seconds of all retransmissions, each since its segment was sent first */
     double slow;      /* seconds of all slow calls that asked for no data */
@@ -58,6 +53,16 @@ typedef struct {
     double since, until;
 } capture_gap;
 
+/* Parts of the peers' packets that the capture lacks. */
+typedef enum {
+    LACKS_WAY,     /* all of one direction; has no frames, ask steps_is_one_way() */
+    LACKS_PACKETS, /* some, or their order; shown by those behind them */
+    LACKS_BYTES,   /* ends of packets, which the snapshot length truncated */
+    LACKS_ORDER,   /* a connection's SYN stands behind other packets of it; shown by the SYN */
+    LACKS_BEGIN,   /* the begin of a connection with calls that cannot be read without it */
+    NUM_LACKS
+} capture_lack;
+
 /* A client and a server, by their addresses. Connections fill it; monitors.c fills what is sampled. */
 typedef struct verdict_peers {
     struct verdict_peers *next;  /* those before in the capture */
@@ -65,20 +70,19 @@ typedef struct verdict_peers {
     const char *client, *server;
     const char *called;    /* name that the client gives the server, else its address; monitors.c sets it */
     setup_failure failure; /* the furthest step that failed */
-    setup_failure waits;   /* requests, or SYNs, of the furthest step that is not answered */
-    uint32_t logged_on;    /* frame of the latest logon; 0: none */
-    bool has_messages;     /* of SMB2 or DCE/RPC, any */
-    bool is_ours;          /* performance-related: a bind, the pipe winreg, or a call */
-    bool has_other_uses;   /* files, other shares and pipes */
-    bool asks;             /* asker's: the client asks any server for performance data */
+    setup_failure
+        waits; /* the furthest step that is not done: its requests or SYNs, or responses that the client may leave for */
+    uint32_t logged_on;  /* frame of the latest logon; 0: none */
+    bool has_messages;   /* of SMB2 or DCE/RPC, any */
+    bool is_ours;        /* performance-related: a bind, the pipe winreg, or a call */
+    bool has_other_uses; /* files, other shares and pipes */
+    bool asks;           /* asker's: the client asks any server for performance data */
     bool is_refused; /* asker's: a key distribution center sent the client an error, and it has not logged on since */
     const struct verdict_connection *one_way; /* asker's: latest that was one-way; ask steps_is_one_way() */
     uint32_t sampled;                         /* frame of the latest sample */
     uint32_t sampled_began;                   /* frame in which the latest query, or key, with a sample began */
-    wmem_array_t *losses;                     /* capture_gap, bounded: the last one has all behind it */
-    verdict_evidence lost;                    /* packets behind these, bounded */
-    verdict_evidence cut;                     /* packets that the snapshot length truncated */
-    verdict_evidence unread;                  /* the first packet that tells why others are not read; `which`: why */
+    verdict_evidence lacks[NUM_LACKS];        /* packets that show what the capture lacks */
+    wmem_array_t *losses; /* capture_gap of LACKS_PACKETS, bounded: the last one has all behind it */
 } verdict_peers;
 
 /* An SMB2 error in the place of a call's response. */
@@ -101,15 +105,12 @@ typedef struct verdict_connection {
     uint32_t client_port;
     uint32_t port;           /* of the server */
     bool is_ended_by_client; /* the client sent `end` */
-    bool wants_signing;      /* the client requires it */
     verdict_moment syn;      /* first SYN, frame 0: not captured */
     verdict_moment begin;    /* first packet */
     verdict_moment end;      /* first FIN or RST, or the last pipe was closed */
-    uint32_t doubt;          /* outcome of the logon, if the client leaves now; 0: none */
-    verdict_moment doubted;  /* response that gave the doubt */
     verdict_moment acked;    /* client's newest frame that a packet without data acknowledged; time of the latter */
-    double response_began;   /* time of the first segment that the server sends now, 0: none yet */
     double newest;           /* time of the newest packet */
+    double response_began;   /* time of the first segment that the server sends now, 0: none yet */
     double first_call;       /* time of the first call on performance counters; 0: none yet */
     const char *logon;       /* account of the latest logon, NULL: not known */
     const char *account;     /* of its calls, with the client's name: of the latest pipe, else all of its sessions */
@@ -117,10 +118,19 @@ typedef struct verdict_connection {
     connection_troubles troubles; /* until now */
 } verdict_connection;
 
-extern verdict_peers *steps_newest_peers;
-extern wmem_map_t *steps_pipe_failures; /* frame of a request -> pipe_failure; NULL before steps_watch() */
-extern uint32_t steps_encrypted;        /* first frame of SMB3 that no key opens; 0: there is none */
-extern capture_times steps_times;       /* until now; zeros before the first packet, or before steps_watch() */
+/* Peers, connections and times of the capture until now; zeros before steps_watch(). */
+typedef struct {
+    verdict_peers *newest_peers;
+    wmem_map_t *by_addresses; /* "client server" -> verdict_peers; "client" -> its first ones */
+    wmem_map_t *by_number;    /* Wireshark's number of a conversation -> verdict_connection; each capture counts anew */
+    wmem_map_t *pipe_failures; /* frame of a request -> pipe_failure */
+    double first, last;        /* times of TCP packets, seconds since 1970; 0: none yet */
+    bool was_set;              /* they go back by a second or more: nothing that depends on times is judged */
+    bool has_asker;            /* any client asks for performance data */
+    uint32_t encrypted;        /* first frame of SMB3 that no key opens; 0: there is none */
+} steps_seen;
+
+extern steps_seen steps;
 
 /* Notes a call on performance counters: a request passes STEP_BIND, a response STEP_CALL. Returns its connection; of a call that does not go by TCP one of
  * zeros. Changes: failures up to there are forgotten; the client, where it was not known. */

@@ -83,7 +83,7 @@ static const char *format_sampling(const verdict_monitor *monitor)
     bool reads_names = (monitor->facts >> FACT_TITLES & 1) && monitor->num_samples == 0 && stats[STAT_PROBES] <= 0;
     /* the interval is known, no gap is long, no response slow, no packet marked */
     bool none_late = timing->is_even && !timing_is_long(stats[STAT_LONGEST], timing->usual, TIMING_LATE) &&
-                     !steps_times.was_set && !(monitor->facts >> FACT_MARKED & 1) && stats[STAT_LATE_ANSWERED] == 0;
+                     !steps.was_set && !(monitor->facts >> FACT_MARKED & 1) && stats[STAT_LATE_ANSWERED] == 0;
     wmem_allocator_t *pool = monitor->pool;
 
     if (stats[STAT_SAMPLES] <= 0) {
@@ -180,7 +180,7 @@ static GPtrArray *format_notes(const verdict *v)
                                            omitted.counts[OMITTED_UNTYPED], v->values));
     }
     if (v->monitors->len == 0 && !omitted.any_decoded && omitted.counts[OMITTED_UNDECODED] == 0) {
-        g_ptr_array_add(notes, steps_encrypted ? g_strdup_printf(ENCRYPTED, steps_encrypted) : g_strdup(NOTHING));
+        g_ptr_array_add(notes, steps.encrypted ? g_strdup_printf(ENCRYPTED, steps.encrypted) : g_strdup(NOTHING));
     }
     return notes;
 }

@@ -175,7 +175,7 @@ static void find_other_clock(verdict_monitor *monitor)
 
 bool timing_find(verdict_monitor *monitor)
 {
-    if (steps_times.was_set) {
+    if (steps.was_set) {
         return false;
     }
     find_slow(monitor);
