@@ -12,13 +12,13 @@
 /* Points of all lines, of which each has an equal share: 8 MB in a page. */
 #define MOST_POINTS 400000
 
-/* Lines of a page: the first. */
-#define MOST_LINES 40000
+/* Bytes of all lines and their paths: about 40,000 lines. */
+#define LINES_ROOM (8 << 20)
 
 void chart_lines_begin(chart_lines *lines)
 {
     *lines = (chart_lines){.all = lines->all};
-    keyed_list_begin(&lines->all, NULL, PATHS_ROOM);
+    keyed_list_begin(&lines->all, NULL, LINES_ROOM);
 }
 
 /* --- Points ------------------------------------------------------------------------------------------------------ */
@@ -28,13 +28,17 @@ static chart_point *get_point(const chart_line *line, unsigned i)
     return wmem_array_index(line->points, i);
 }
 
-/* Thins a line: of each part of its points the smallest, the largest and the first gap stay, in their order. There are so many parts that at most
- * `most` points stay, and mostly two thirds of them. */
-static void thin_line(chart_line *line, wmem_allocator_t *pool, unsigned most)
+/* Thins a line of more than `most` points: of each part of them the smallest, the largest and the first gap stay, in their order. There are so many
+ * parts that at most `most` stay, and mostly two thirds of them. */
+static void thin_line(chart_lines *lines, chart_line *line, unsigned most)
 {
-    wmem_array_t *kept = wmem_array_new(pool, sizeof(chart_point));
     unsigned count = wmem_array_get_count(line->points), part = count / (most / 3) + 1;
 
+    if (count <= most) {
+        return;
+    }
+    wmem_array_t *kept = wmem_array_new(lines->all.pool, sizeof(chart_point));
+    lines->is_thinned = true;
     for (unsigned first = 0, next; first < count; first = next) {
         unsigned low = first, high = first, gap = count;
         for (next = first; next < count && next - first < part; next++) {
@@ -143,21 +147,15 @@ void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
     unsigned most = MAX(MOST_POINTS / MAX(lines->all.entries->len, 1), 4);
 
     keyed_list_begin(&clocks, NULL, SIZE_MAX);
-    lines->hidden = 0;
     json_dumper_set_member_name(json, "series");
     json_dumper_begin_array(json);
     for (unsigned i = 0; i < lines->all.entries->len; i++) {
         chart_line *line = g_ptr_array_index(lines->all.entries, i);
-        if (i >= MOST_LINES || line->results.count == 0) {
-            lines->hidden += line->results.count;
-            continue;
+        if (line->results.count > 0) {
+            wmem_array_sort(line->points, perf_compare_numbers); /* by time */
+            thin_line(lines, line, most);
+            put_line(json, line, begin, &clocks);
         }
-        wmem_array_sort(line->points, perf_compare_numbers); /* by time */
-        if (wmem_array_get_count(line->points) > most) {
-            thin_line(line, lines->all.pool, most);
-            lines->is_thinned = true;
-        }
-        put_line(json, line, begin, &clocks);
     }
     json_dumper_end_array(json);
     json_dumper_set_member_name(json, "clocks");

@@ -42,7 +42,6 @@ typedef struct {
     keyed_list all;   /* chart_line, with results or without: the caller adds them */
     uint64_t values;  /* results that came, omitted ones included */
     uint64_t omitted; /* results without a line */
-    uint64_t hidden;  /* results of lines that the page of chart_lines_put() had no room for */
     bool is_thinned;  /* a line has fewer points than results and gaps */
 } chart_lines;
 
@@ -56,5 +55,5 @@ void chart_line_add(chart_lines *lines, chart_line *line, const chart_sample *sa
 
 /* Writes two members of a JSON object. "series": for each line [path, unit, results, their minimum, mean, maximum, last, number assumed, clock,
  * values, places where assumed ones begin and end in turn]; "clocks": lists of times, of which `clock` is a place from 0. `begin`: seconds since
- * 1970, at which times begin. Changes: thins lines, sorts points by time, and sets `hidden`; more results may come. */
+ * 1970, at which times begin. Changes: thins lines, sorts points by time; more results may come. */
 void chart_lines_put(json_dumper *json, chart_lines *lines, double begin);

@@ -306,7 +306,7 @@ static void put_left_out(json_dumper *json, const report *r)
     omitted.has_findings = r->verdict->monitors->len > 0;
     verdict_put_number(json, "untyped", (double)r->verdict->omitted.counts[OMITTED_UNTYPED]);
     verdict_put_number(json, "values", (double)r->lines.values);
-    verdict_put_number(json, "roomless", (double)(r->lines.omitted + r->lines.hidden));
+    verdict_put_number(json, "roomless", (double)r->lines.omitted);
     verdict_put_number(json, "thinned", r->lines.is_thinned);
     verdict_put_texts(json, "notes", omissions_format(&omitted, true /* is_brief */));
 }
