@@ -185,39 +185,31 @@ static bool is_shown_by(const verdict_finding *finding, uint32_t frame)
 }
 
 /* Returns the worst state of a call, by its outcome and by findings that its frames show. Size probes and calls for no data have none, nor has a
- * last request, which may be answered later. */
+ * last request that no finding shows: it may be answered later. */
 static timeline_state find_state(const verdict_monitor *monitor, const monitor_call *call)
 {
     static const timeline_state by_outcome[] = {
-        [CALL_DONE] = STATE_HIDDEN, [CALL_SAMPLE] = STATE_ANSWERED,   [CALL_PROBE] = STATE_HIDDEN,
-        [CALL_EMPTY] = STATE_EMPTY, [CALL_DAMAGED] = STATE_MALFORMED, [CALL_FAILED] = STATE_FAILED};
+        [CALL_WAITS] = STATE_HIDDEN, [CALL_DONE] = STATE_HIDDEN, [CALL_SAMPLE] = STATE_ANSWERED,
+        [CALL_PROBE] = STATE_HIDDEN, [CALL_EMPTY] = STATE_EMPTY, [CALL_DAMAGED] = STATE_MALFORMED,
+        [CALL_FAILED] = STATE_FAILED};
     static const timeline_state by_finding[VERDICT_NUM_KINDS] = {[VERDICT_SLOW] = STATE_SLOW,
                                                                  [VERDICT_ASKED_LATE] = STATE_LATE,
                                                                  [VERDICT_NO_DATA] = STATE_EMPTY,
                                                                  [VERDICT_DAMAGED] = STATE_MALFORMED,
+                                                                 [VERDICT_UNANSWERED] = STATE_UNANSWERED,
                                                                  [VERDICT_OTHER_CLOCK] = STATE_RESTARTED};
+    timeline_state state = by_outcome[call->outcome], of_waiting = STATE_UNANSWERED;
 
     if (!call->asks && call->outcome != CALL_FAILED) {
         return STATE_HIDDEN;
     }
-    if (call->outcome == CALL_WAITS) {
-        const verdict_finding *told = monitor->findings;
-        while (told && told->kind != VERDICT_UNANSWERED && told->kind != VERDICT_LOST) {
-            told = told->next;
-        }
-        return told && told->kind == VERDICT_UNANSWERED ? STATE_UNANSWERED
-               : call + 1 == monitor->end               ? STATE_HIDDEN
-               : told                                   ? STATE_NOT_CAPTURED
-                                                        : STATE_UNANSWERED;
-    }
-    timeline_state state = by_outcome[call->outcome];
     for (const verdict_finding *f = monitor->findings; f; f = f->next) {
-        if (by_finding[f->kind] > STATE_ANSWERED && by_finding[f->kind] > state &&
-            (is_shown_by(f, call->answered.frame) || is_shown_by(f, call->asked.frame))) {
-            state = by_finding[f->kind];
-        }
+        bool is_of_call = (f->kind == VERDICT_UNANSWERED) == (call->outcome == CALL_WAITS) &&
+                          (is_shown_by(f, call->answered.frame) || is_shown_by(f, call->asked.frame));
+        state = is_of_call && by_finding[f->kind] > STATE_ANSWERED ? MAX(state, by_finding[f->kind]) : state;
+        of_waiting = f->kind == VERDICT_LOST ? STATE_NOT_CAPTURED : of_waiting;
     }
-    return state;
+    return state == STATE_HIDDEN && call->outcome == CALL_WAITS && call + 1 < monitor->end ? of_waiting : state;
 }
 
 /* Writes the timeline of a monitor: its text, and for each mark [milliseconds, state, frame, microseconds from request to response or -1, calls]. A
@@ -360,7 +352,7 @@ static void put_capture(json_dumper *json, const report *r)
     verdict_put_text(json, "wireshark", epan_get_version());
 }
 
-/* Returns all data of the page as JSON without "<", to be freed. Needs: the verdict is judged. Changes: thins and sorts the lines. */
+/* Returns all data of the page as JSON without "<", to be freed. Needs: the verdict is judged. Changes: sorts the lines. */
 static char *build_json(report *r)
 {
     json_dumper json = {.output_string = g_string_new(NULL)};
