@@ -9,6 +9,8 @@
 
 #include <epan/uat.h>
 
+#include <math.h>
+
 #define FIELD_PREFIX "pcq.watch."
 
 /* --- The table --------------------------------------------------------------------------------------------------- */
@@ -211,33 +213,29 @@ bool watch_has_path(char *const *patterns, const char *path)
 static void add_value(watched_values *to, value_stream *stream)
 {
     perf_result result = value_stream_result(stream);
+    double number = result.none == PERF_NO_RESULT_OK ? result.value : NAN;
     const char *text = wmem_strdup(stream->pool, value_stream_format(stream, &result));
 
-    to->first = to->count++ == 0 ? text : to->first;
-    to->note = to->note && *to->note ? to->note : format_assumed_mark(stream);
-    if (result.none != PERF_NO_RESULT_OK) {
-        return;
-    }
-    if (to->least == NULL || result.value < to->lowest) {
-        to->lowest = result.value;
+    if (to->count == 0 || number < to->lowest || (isnan(to->lowest) && !isnan(number))) {
+        to->lowest = number;
         to->least = text;
     }
-    if (to->most == NULL || result.value > to->highest) {
-        to->highest = result.value;
+    if (to->count == 0 || number > to->highest || (isnan(to->highest) && !isnan(number))) {
+        to->highest = number;
         to->most = text;
     }
+    to->note = to->count++ > 0 && *to->note ? to->note : format_assumed_mark(stream);
 }
 
 /* Formats the values of a row: "0.4 % to 10.9 %, 7 values". Needs: a value. */
 static const char *format_values(wmem_allocator_t *pool, const watched_values *from)
 {
-    if (from->count == 1) {
-        return wmem_strconcat(pool, from->first, from->note, NULL);
-    }
-    if (from->least == NULL) {
-        return wmem_strdup_printf(pool, "%s%s, first of %u values", from->first, from->note, from->count);
-    }
-    return wmem_strdup_printf(pool, "%s to %s%s, %u values", from->least, from->most, from->note, from->count);
+    const char *range =
+        from->least == from->most ? from->least : wmem_strconcat(pool, from->least, " to ", from->most, NULL);
+
+    return from->count == 1 ? wmem_strconcat(pool, range, from->note, NULL)
+                            : wmem_strdup_printf(pool, "%s%s, %s%u values", range, from->note,
+                                                 isnan(from->lowest) ? "first of " : "", from->count);
 }
 
 const char *watch_format(wmem_allocator_t *pool, const counter_response *response, unsigned *covered)

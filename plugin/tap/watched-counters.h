@@ -11,9 +11,8 @@
 /* Values of a row in a response. Begins as zeros. */
 typedef struct {
     unsigned count;           /* number of values, with a result or without */
-    double lowest, highest;   /* results */
-    const char *least, *most; /* the same formatted, with the unit; NULL without results */
-    const char *first;        /* the first value formatted, with a result or without */
+    double lowest, highest;   /* results; NAN: there is none */
+    const char *least, *most; /* the same formatted, with the unit; without a result the first value */
     const char *note;         /* " (assumed)" if any value is, else "" */
 } watched_values;
 
