@@ -112,9 +112,9 @@ void call_tap_queue(packet_info *pinfo, const call_tap_data *tapped);
 
 /* --- Paths that a statistic is asked for --------------------------------------------------------------------------- */
 
-/* Takes paths, written as a watched counter's, that stand in place of a filter: they begin with a backslash. Returns their patterns; NULL for a
- * filter, which stays, and for malformed paths with the reason in `*error`, to be freed. Changes: paths are taken out of `filter`. */
-char **watch_take_paths(const char **filter, char **error);
+/* Takes paths, written as a watched counter's, that stand in place of a filter: each begins with a backslash. Returns their patterns; NULL for
+ * anything else, which Wireshark takes for a filter. Changes: `*filter` is NULL behind paths. */
+char **watch_take_paths(const char **filter);
 
 /* Returns true if a path matches one of `patterns`. `path`: NULL, not known, matches none. */
 bool watch_has_path(char *const *patterns, const char *path);

@@ -76,8 +76,6 @@ static char **split_patterns(const char *paths)
     return patterns;
 }
 
-#define NO_PATHS "\"%s\" is no path like \\Set(Instance)\\Counter or \\\\SERVER\\Set\\Counter, with ; between several"
-
 /* Returns true for a row of the preference's table whose name can be a filter field's and whose paths can be read. Wireshark asks before it
  * takes a row. Changes: `*error` is the reason, which Wireshark frees, or NULL. */
 static ws_pref_bool check_row(void *record, char **error)
@@ -94,7 +92,9 @@ static ws_pref_bool check_row(void *record, char **error)
                             "small letters, digits and _ only",
                             name);
     } else if (patterns == NULL) {
-        *error = g_strdup_printf(NO_PATHS " (behind -o, each \\ is typed twice)", paths);
+        *error = g_strdup_printf("\"%s\" is no path like \\Set(Instance)\\Counter or \\\\SERVER\\Set\\Counter, with ; "
+                                 "between several (behind -o, each \\ is typed twice)",
+                                 paths);
     }
     g_strfreev(patterns);
     return *error == NULL;
@@ -185,16 +185,11 @@ bool watch_is_wanted(proto_tree *tree)
 
 /* --- Paths that a statistic is asked for --------------------------------------------------------------------------- */
 
-char **watch_take_paths(const char **filter, char **error)
+char **watch_take_paths(const char **filter)
 {
-    const char *text = *filter;
+    char **patterns = *filter ? split_patterns(*filter) : NULL;
 
-    if (text == NULL || *text != '\\') {
-        return NULL;
-    }
-    char **patterns = split_patterns(text);
-    *filter = NULL;
-    *error = patterns ? NULL : g_strdup_printf("pcq: " NO_PATHS, text);
+    *filter = patterns ? NULL : *filter;
     return patterns;
 }
 

@@ -90,22 +90,21 @@ static void blank_controls(char *text)
     }
 }
 
+/* Opens a stream, or reports why it cannot be. */
 static void open_stream(output_stream *to)
 {
 #ifdef _WIN32
     _setmode(_fileno(stdout), _O_BINARY);
 #endif
-    to->stream = strcmp(to->path, "-") == 0 ? stdout : g_fopen(to->path, "wb");
-    if (to->stream == NULL) {
+    to->failed = !check_path(to->path);
+    to->stream = to->failed ? NULL : strcmp(to->path, "-") == 0 ? stdout : g_fopen(to->path, "wb");
+    if (to->stream == NULL && !to->failed) {
         fail_stream(to);
     }
 }
 
 void output_write(output_stream *to, GString *text)
 {
-    if (to->stream == NULL && !to->failed) {
-        to->failed = !check_path(to->path);
-    }
     if (to->stream == NULL && !to->failed) {
         open_stream(to);
     }
@@ -231,22 +230,16 @@ static tap_packet_status task_count_call(void *data, packet_info *pinfo, epan_di
 static ws_stat_started start_task(const char *argument, void *user)
 {
     const output_statistic *statistic = user;
-    char **parts = g_strsplit(argument + strlen(statistic->name), ",", 3), *error = NULL;
+    char **parts = g_strsplit(argument + strlen(statistic->name), ",", 3);
     unsigned count = g_strv_length(parts);
     const char *filter = count > 2 && *parts[2] ? parts[2] : NULL;
     output_task *task = g_malloc0(statistic->task_size);
 
     task->statistic = statistic;
     task->path = count > 1 && *parts[1] ? g_strdup(parts[1]) : "-";
-    task->omitted.paths = statistic->takes_paths ? watch_take_paths(&filter, &error) : NULL;
-    bool started = error == NULL;
-    if (started) {
-        reset_task(task);
-        started = output_listen(CALL_TAP_NAME, task, filter, reset_task, task_count_call, statistic->draw);
-    } else {
-        report_failure("%s", error);
-        g_free(error);
-    }
+    task->omitted.paths = statistic->takes_paths ? watch_take_paths(&filter) : NULL;
+    reset_task(task);
+    bool started = output_listen(CALL_TAP_NAME, task, filter, reset_task, task_count_call, statistic->draw);
     g_strfreev(parts);
     WS_STAT_STARTED(started);
 }

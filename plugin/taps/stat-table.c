@@ -139,8 +139,8 @@ static tap_packet_status table_count(void *listener, packet_info *pinfo, epan_di
     return TAP_PACKET_REDRAW;
 }
 
-/* Checks the argument of a -z of ours, and takes paths from the place of its filter. Changes: `*error` is the reason, to be freed, for malformed
- * paths, or a table that is asked for twice: it cannot hold what passed two filters. */
+/* Takes paths from the place of the filter of a -z of ours. Changes: `*error` is the reason, to be freed, why a table that is there is refused: it
+ * cannot hold what passed two filters. */
 static void check_argument(const char *argument, const char **filter, char **error)
 {
     for (stat_table *t = tables; t; t = t->next) {
@@ -150,7 +150,7 @@ static void check_argument(const char *argument, const char **filter, char **err
         if (is_table_there(t)) {
             *error = g_strdup_printf("pcq: -z %s can be given once", t->ui.cli_string);
         } else if (t->takes_paths) {
-            t->omitted.paths = watch_take_paths(filter, error);
+            t->omitted.paths = watch_take_paths(filter);
         }
     }
 }
