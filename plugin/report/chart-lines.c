@@ -5,7 +5,7 @@
  */
 #include "report/chart-lines.h"
 
-#include "taps/csv.h"
+#include "text/numbers.h"
 
 #include <math.h>
 
@@ -97,10 +97,10 @@ typedef struct {
 /* Appends an element of a JSON list: a number with the fewest digits that give it again; NAN: null. */
 static void append_number(GString *list, double number)
 {
-    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    char text[TEXT_NUMBER_SIZE];
 
     g_string_append_printf(list, "%s%s", list->len > 0 ? "," : "",
-                           isnan(number) ? "null" : csv_format_number(text, number));
+                           isnan(number) ? "null" : text_exact_number(text, number));
 }
 
 /* Writes the array of a line. Needs: a result. Changes: `clocks` has its times, as milliseconds from `begin` to the first, then from each to the next.

@@ -45,16 +45,6 @@ void csv_integer(GString *csv, uint64_t value)
     g_string_append_c(csv, ',');
 }
 
-const char *csv_format_number(char *text, double value)
-{
-    static const char *const formats[] = {"%.15g", "%.16g", "%.17g"};
-
-    for (unsigned i = 0; i == 0 || (i < G_N_ELEMENTS(formats) && g_ascii_strtod(text, NULL) != value); i++) {
-        g_ascii_formatd(text, G_ASCII_DTOSTR_BUF_SIZE, formats[i], value);
-    }
-    return text;
-}
-
 void csv_time(GString *csv, const nstime_t *when, bool is_pdh)
 {
     GDateTime *date = nstime_is_zero(when) ? NULL : g_date_time_new_from_unix_utc((int64_t)when->secs);

@@ -20,9 +20,6 @@ void csv_pdh_text(GString *csv, const char *text);
 void csv_text(GString *csv, const char *text);
 void csv_integer(GString *csv, uint64_t value);
 
-/* Returns `text`, G_ASCII_DTOSTR_BUF_SIZE bytes. Changes: it has the number, in 15 digits, or the more, up to 17, that give it again. */
-const char *csv_format_number(char *text, double value);
-
 /* Appends a time in UTC: 2026-11-21T21:43:44.123456789Z, or if `is_pdh` a cell of PDH-CSV, "11/21/2026 21:43:44.123", rounded down. Blank for
  * zeros, which a frame without a time has, and for a time that no calendar has. */
 void csv_time(GString *csv, const nstime_t *when, bool is_pdh);

@@ -76,14 +76,14 @@ static void write_outcome(GString *text, value_stream *stream, const perf_result
 {
     const perf_counter_type *type = stream->at.counter->type;
     bool is_calculated = result->none == PERF_NO_RESULT_OK;
-    char number[G_ASCII_DTOSTR_BUF_SIZE];
+    char number[TEXT_NUMBER_SIZE];
 
     if (!is_calculated) {
         csv_text(text, NULL);
     } else if (type && type->formula == PERF_FORMULA_RAW) { /* a raw count is itself, with all its bits */
         csv_integer(text, stream->at.raw.value);
     } else {
-        csv_text(text, csv_format_number(number, result->value));
+        csv_text(text, text_exact_number(number, result->value));
     }
     csv_text(text, type ? type->unit : NULL);
     if (stream->at.is_failed) {

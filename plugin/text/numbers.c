@@ -1,5 +1,5 @@
 /* numbers.c
- * Numbers as decimal text, for people.
+ * Numbers as decimal text.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -70,4 +70,14 @@ size_t text_number(char *out, double value)
     }
     out[point] = '\0';
     return point;
+}
+
+const char *text_exact_number(char *out, double value)
+{
+    static const char *const formats[] = {"%.15g", "%.16g", "%.17g"};
+
+    for (unsigned i = 0; i == 0 || (i < G_N_ELEMENTS(formats) && g_ascii_strtod(out, NULL) != value); i++) {
+        g_ascii_formatd(out, TEXT_NUMBER_SIZE, formats[i], value);
+    }
+    return out;
 }

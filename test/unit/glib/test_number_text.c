@@ -1,5 +1,5 @@
 /* test_number_text.c
- * Numbers for people: expected texts are written out by hand.
+ * Numbers for people and for programs: expected texts are written out by hand.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -28,6 +28,13 @@ static void integer(uint64_t value, const char *plain, const char *grouped)
 
     assert(text_decimal(text, value) == strlen(plain) && strcmp(text, plain) == 0);
     assert(text_integer(text, value) == strlen(grouped) && strcmp(text, grouped) == 0);
+}
+
+static void exact(double value, const char *expected)
+{
+    char text[TEXT_NUMBER_SIZE];
+
+    assert(strcmp(text_exact_number(text, value), expected) == 0);
 }
 
 int main(void)
@@ -67,5 +74,11 @@ int main(void)
     number(1e300, "1e+300");
     number(-1e300, "-1e+300");
     number(INFINITY, "inf");
+
+    exact(0, "0");
+    exact(0.1, "0.1");
+    exact(-1.0 / 3, "-0.3333333333333333");
+    exact(0.1 + 0.2, "0.30000000000000004");
+    exact(-2.2250738585072014e-308, "-2.2250738585072014e-308");
     return 0;
 }
