@@ -623,6 +623,7 @@ static void pcq_tap_pdu(pcq_pdu *p)
     const rpc_pdu *pdu = &p->pdu;
     call_tap_data *tapped = &p->pdu.tapped;
     state_handle *handle = rpc_pdu_get_handle(&p->pdu);
+    const query_epoch *epoch = pdu->is_request ? p->call->asked_in : p->call->seen.epoch;
 
     if (pdu->is_garbled) {
         p->call->rpc.is_garbled[!pdu->is_request] = true;
@@ -637,7 +638,7 @@ static void pcq_tap_pdu(pcq_pdu *p)
     tapped->request_code = p->call->request.code;
     tapped->brings_data = pdu->opnum == OPNUM_QueryCounterData;
     tapped->adds = p->call->add;
-    tapped->epoch = pdu->is_request ? p->call->asked_in : p->call->seen.epoch;
+    tapped->counters_hash = epoch ? MAX(epoch->hash, 1) : 0;
     /* what makes another call the same: a handle or a registration, beside server and operation */
     tapped->subject =
         handle ? (const char *)handle->bytes

@@ -49,11 +49,6 @@ void call_tap_queue_setup(packet_info *pinfo, const call_tap_data *tapped)
     }
 }
 
-unsigned call_tap_counters_hash(const call_tap_data *tapped)
-{
-    return MAX(tapped->epoch->hash, 1);
-}
-
 uint64_t call_tap_identifier_key(const call_tap_data *tapped, uint32_t number)
 {
     const perf_identifier *identifier = &tapped->identifiers[number];

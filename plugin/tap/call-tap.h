@@ -62,7 +62,7 @@ typedef struct {
     uint32_t num_objects;
     state_server *server;
     const state_handle *handle;         /* NULL: none, or not known, as of a response without its request */
-    const struct query_epoch *epoch;    /* PerflibV2: set of counters that its query has; NULL: not known */
+    unsigned counters_hash;             /* PerflibV2: of its query's counters, equal for equal sets; 0: not known */
     const perf_identifier *identifiers; /* response of ValidateCounters or QueryCounterInfo */
     uint32_t num_identifiers;
     const void *subject; /* what the call is about, to know the same call again: `subject_size` bytes */
@@ -78,9 +78,6 @@ static inline bool call_tap_has_sample(const call_tap_data *tapped)
 {
     return tapped->answer && !tapped->is_repeated && tapped->answer->sample && tapped->answer->handle;
 }
-
-/* Returns a number for the set of counters that a query has at the call: equal for equal sets, never 0. Needs: `epoch`. */
-unsigned call_tap_counters_hash(const call_tap_data *tapped);
 
 /* Returns a key for an identifier and the call's server, to find it again in another call that adds it. `number`: from 0, in `identifiers`. */
 uint64_t call_tap_identifier_key(const call_tap_data *tapped, uint32_t number);

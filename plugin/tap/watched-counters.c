@@ -126,7 +126,6 @@ static void add_row(const table_row *from)
         {g_strdup(from->name), g_strconcat(FIELD_PREFIX, from->name, NULL), FT_DOUBLE, BASE_NONE, NULL, 0,
          g_strdup(from->paths), HFILL},
     };
-    row->name = row->field.hfinfo.name;
     row->patterns = split_patterns(from->paths);
     row->hf = -1;
     proto_register_field_array(proto_watch, &row->field, 1);
@@ -251,8 +250,8 @@ const char *watch_format(wmem_allocator_t *pool, const counter_response *respons
     }
     for (const watched_counter *row = rows; row; row = row->next) {
         if (row->values.count > 0) {
-            wmem_strbuf_append_printf(text, "%s%s %s", wmem_strbuf_get_len(text) > 0 ? ", " : "", row->name,
-                                      format_values(pool, &row->values));
+            wmem_strbuf_append_printf(text, "%s%s %s", wmem_strbuf_get_len(text) > 0 ? ", " : "",
+                                      row->field.hfinfo.name, format_values(pool, &row->values));
         }
     }
     return *covered > 0 ? wmem_strbuf_get_str(text) : NULL;

@@ -19,7 +19,6 @@ typedef struct {
 /* A row of the table. */
 typedef struct watched_counter {
     hf_register_info field;
-    const char *name;
     char **patterns;                    /* of paths, in lower case; freed with the row */
     int hf;                             /* FT_DOUBLE */
     watched_values values;              /* watch_format()'s, of the newest response */

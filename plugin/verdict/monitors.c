@@ -324,9 +324,9 @@ static void count_handle(const verdict *v, verdict_query *query, const call_tap_
     query->counters = tapped->has_counters ? tapped->counters : query->counters;
     if (query->samples <= tapped->is_response) {
         const char *name = format_value_name(tapped);
-        query->asked_for = tapped->is_hkpd ? MAX(wmem_strong_hash((const uint8_t *)name, strlen(name)), 1)
-                           : tapped->epoch ? call_tap_counters_hash(tapped)
-                                           : query->asked_for;
+        query->asked_for = tapped->is_hkpd             ? MAX(wmem_strong_hash((const uint8_t *)name, strlen(name)), 1)
+                           : tapped->counters_hash > 0 ? tapped->counters_hash
+                                                       : query->asked_for;
     }
 }
 
