@@ -16,10 +16,8 @@
 typedef struct {
     output_task task;
     output_stream stream;
-    GString *text;      /* rows that are not written yet */
-    GString *head;      /* cells that all rows of one instance begin with, made once: those of the response first */
-    size_t answer_size; /* bytes of the response's cells in `head` */
-    uint32_t row;       /* row of the group that `head` is of; UINT32_MAX: none, as a group begins */
+    GString *text; /* rows that are not written yet */
+    GString *head; /* cells that all rows of a response begin with, made once */
 } long_export;
 
 static void long_reset(void *data)
@@ -36,7 +34,7 @@ static void long_reset(void *data)
                                   "result,unit,reason,status,assumed\r\n");
 }
 
-/* Begins `head` with the cells that all rows of a response share: time, frame, protocol, query, server. */
+/* Makes `head`: time, frame, protocol, query, server. */
 static void begin_answer(long_export *export, const packet_info *pinfo, const value_stream *stream, bool is_hkpd)
 {
     const state_handle *handle = stream->response.handle;
@@ -52,7 +50,6 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const va
         csv_text(head, NULL);
     }
     csv_text(head, stream->computer);
-    export->answer_size = head->len;
 }
 
 /* Writes the cell "raw" of the value that was read last: its number, its text, or the first bytes of any other in hex. */
@@ -97,8 +94,7 @@ static void write_outcome(GString *text, value_stream *stream, const perf_result
     csv_text(text, value_stream_is_assumed(stream) ? "1" : "0");
 }
 
-/* Writes the row of the value that was read last, if the user asked for its path. Changes: `head` of another instance; counts omissions of a
- * sample. */
+/* Writes the row of the value that was read last, if the user asked for its path. Changes: counts omissions of a sample. */
 static void write_long_row(long_export *export, value_stream *stream)
 {
     const char *path = value_stream_path(stream);
@@ -109,13 +105,9 @@ static void write_long_row(long_export *export, value_stream *stream)
     perf_result result =
         stream->at.is_failed ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
 
-    if (export->row != stream->at.row) {
-        export->row = stream->at.row;
-        g_string_truncate(export->head, export->answer_size);
-        csv_text(export->head, value_stream_set(stream));
-        csv_text(export->head, value_stream_instance(stream));
-    }
     g_string_append_len(export->text, export->head->str, (gssize) export->head->len);
+    csv_text(export->text, value_stream_set(stream));
+    csv_text(export->text, value_stream_instance(stream));
     csv_text(export->text, stream->at.counter->label);
     csv_text(export->text, path);
     write_raw(export->text, stream);
@@ -138,7 +130,6 @@ static void long_count(void *data, packet_info *pinfo, const call_tap_data *tapp
     value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
     begin_answer(export, pinfo, stream, tapped->is_hkpd);
     while (value_stream_next_group(stream)) {
-        export->row = UINT32_MAX;
         if (stream->at.is_failed) {
             write_long_row(export, stream);
         }
