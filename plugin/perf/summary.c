@@ -73,3 +73,24 @@ double perf_median(const double *numbers, size_t count)
     free(sorted);
     return middle;
 }
+
+size_t perf_line_thin(perf_line_point *points, size_t count, size_t most)
+{
+    size_t part = count > most ? count / (most / 3) + 1 : 1, kept = 0;
+
+    for (size_t first = 0, next; first < count; first = next) {
+        size_t low = first, high = first, gap = count;
+        for (next = first; next < count && next - first < part; next++) {
+            double value = points[next].value;
+            gap = isnan(value) && gap == count ? next : gap;
+            low = value < points[low].value || isnan(points[low].value) ? next : low;
+            high = value > points[high].value || isnan(points[high].value) ? next : high;
+        }
+        for (size_t i = first; i < next; i++) {
+            if (i == low || i == high || i == gap) {
+                points[kept++] = points[i];
+            }
+        }
+    }
+    return kept;
+}

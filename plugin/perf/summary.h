@@ -1,11 +1,12 @@
 /* summary.h
- * Statistics of numbers as they come: extremes, mean, median.
+ * Statistics of numbers as they come: extremes, mean, median; and lines of them in time.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,3 +47,14 @@ void perf_spread_add(perf_spread *spread, double value);
 
 /* Returns the median of the newest numbers; 0 without numbers. */
 double perf_spread_median(const perf_spread *spread);
+
+/* A point of a line. */
+typedef struct perf_line_point {
+    double at;    /* seconds; first, for perf_compare_numbers() */
+    double value; /* NAN: a gap, there is no value at this time */
+    bool is_assumed;
+} perf_line_point;
+
+/* Thins a line in place: of each part of its points the smallest, the largest and the first gap stay, in their order. There are so many parts that at
+ * most `most` points stay, and mostly two thirds of them; of no more than `most` points all do. Needs: `most` is 3 at least. Returns how many stay. */
+size_t perf_line_thin(perf_line_point *points, size_t count, size_t most);

@@ -23,43 +23,10 @@ void chart_lines_begin(chart_lines *lines)
 
 /* --- Points ------------------------------------------------------------------------------------------------------ */
 
-static chart_point *get_point(const chart_line *line, unsigned i)
-{
-    return wmem_array_index(line->points, i);
-}
-
-/* Thins a line of more than `most` points: of each part of them the smallest, the largest and the first gap stay, in their order. There are so many
- * parts that at most `most` stay, and mostly two thirds of them. */
-static void thin_line(chart_lines *lines, chart_line *line, unsigned most)
-{
-    unsigned count = wmem_array_get_count(line->points), part = count / (most / 3) + 1;
-
-    if (count <= most) {
-        return;
-    }
-    wmem_array_t *kept = wmem_array_new(lines->all.pool, sizeof(chart_point));
-    lines->is_thinned = true;
-    for (unsigned first = 0, next; first < count; first = next) {
-        unsigned low = first, high = first, gap = count;
-        for (next = first; next < count && next - first < part; next++) {
-            double value = get_point(line, next)->value;
-            gap = isnan(value) ? MIN(gap, next) : gap;
-            low = value < get_point(line, low)->value || isnan(get_point(line, low)->value) ? next : low;
-            high = value > get_point(line, high)->value || isnan(get_point(line, high)->value) ? next : high;
-        }
-        for (unsigned i = first; i < next; i++) {
-            if (i == low || i == high || i == gap) {
-                wmem_array_append(kept, get_point(line, i), 1);
-            }
-        }
-    }
-    line->points = kept;
-}
-
 /* Adds a point, or a gap if `value` is NAN. `at`: seconds since 1970. */
 static void add_point(const chart_lines *lines, chart_line *line, double at, double value, bool is_assumed)
 {
-    const chart_point point = {at, value, is_assumed};
+    const perf_line_point point = {at, value, is_assumed};
 
     line->points = line->points ? line->points : wmem_array_new(lines->all.pool, sizeof point);
     wmem_array_append_one(line->points, point);
@@ -84,6 +51,21 @@ void chart_line_add(chart_lines *lines, chart_line *line, const chart_sample *sa
     line->assumed += is_assumed;
     perf_summary_add(&line->results, value);
     add_point(lines, line, sample->at, value, is_assumed);
+}
+
+/* Sorts the points of a line by time, and thins them to `most`. */
+static void thin_line(chart_lines *lines, chart_line *line, unsigned most)
+{
+    unsigned count = wmem_array_get_count(line->points);
+
+    wmem_array_sort(line->points, perf_compare_numbers);
+    perf_line_point *points = wmem_array_get_raw(line->points);
+    unsigned kept = (unsigned)perf_line_thin(points, count, most);
+    if (kept < count) {
+        line->points = wmem_array_sized_new(lines->all.pool, sizeof *points, kept);
+        wmem_array_append(line->points, points, kept);
+        lines->is_thinned = true;
+    }
 }
 
 /* --- The end ------------------------------------------------------------------------------------------------------- */
@@ -113,7 +95,7 @@ static void put_line(json_dumper *json, const chart_line *line, double begin, ke
     double before = 0;
 
     for (unsigned i = 0; i < wmem_array_get_count(line->points); i++) {
-        const chart_point *point = get_point(line, i);
+        const perf_line_point *point = wmem_array_index(line->points, i);
         double at = floor((point->at - begin) * 1000 + 0.5);
         append_number(times, at - before);
         append_number(values, point->value);
@@ -152,7 +134,6 @@ void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
     for (unsigned i = 0; i < lines->all.entries->len; i++) {
         chart_line *line = g_ptr_array_index(lines->all.entries, i);
         if (line->results.count > 0) {
-            wmem_array_sort(line->points, perf_compare_numbers); /* by time */
             thin_line(lines, line, most);
             put_line(json, line, begin, &clocks);
         }

@@ -14,12 +14,6 @@
 #include "taps/keyed-list.h"
 #include "values/value-stream.h"
 
-typedef struct {
-    double at;    /* seconds since 1970; first, for perf_compare_numbers() */
-    double value; /* NAN: a gap, the counter has no value at this time */
-    bool is_assumed;
-} chart_point;
-
 /* A response with values. */
 typedef struct {
     const void *query; /* or question of a key, which the caller knows; NULL: none */
@@ -33,7 +27,7 @@ typedef struct {
     counter_identity whose; /* the first counter of that path, which the caller compares */
     perf_summary results;   /* of all results, also those without a point of their own */
     uint64_t assumed;       /* number of results that are assumed */
-    wmem_array_t *points;   /* chart_point; NULL without results */
+    wmem_array_t *points;   /* perf_line_point; NULL without results */
     chart_sample newest;    /* that had a result of the line */
 } chart_line;
 

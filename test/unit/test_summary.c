@@ -79,11 +79,43 @@ static void test_summary(void)
     expect("mean", perf_summary_mean(&summary), 2);
 }
 
+/* Of a long line each part keeps its smallest, its largest and its first gap, in their order; of a short one all stay. */
+static void test_line(size_t count, size_t most)
+{
+    perf_line_point points[1000];
+
+    for (size_t i = 0; i < count; i++) {
+        points[i] = (perf_line_point){(double)i,
+                                      i % 50 == 7 ? NAN
+                                      : i == 400  ? 1e9
+                                      : i == 401  ? -1e9
+                                                  : next_random(),
+                                      i % 3 == 0};
+    }
+    size_t kept = perf_line_thin(points, count, most);
+    unsigned peaks = 0, gaps = 0, last = 0;
+    for (size_t i = 0; i < kept; i++) {
+        expect("order", i == 0 || points[i].at > points[i - 1].at, 1);
+        expect("with its place", points[i].is_assumed, (unsigned)points[i].at % 3 == 0);
+        peaks += fabs(points[i].value) == 1e9;
+        gaps += isnan(points[i].value);
+        last = (unsigned)points[i].at;
+    }
+    expect("points", count <= most ? kept == count : kept <= most && kept >= most / 3, 1);
+    expect("peaks", peaks, 2);
+    expect("some gaps", gaps >= (count <= most ? count / 50 : 1), 1);
+    expect("the end", count - last < 3 * count / most + 2, 1);
+}
+
 int main(void)
 {
     perf_spread none = {0};
 
     test_summary();
+    for (size_t most = 3; most < 1200; most += most / 8 + 1) {
+        test_line(1000, most);
+        test_line(999, most);
+    }
     expect("no median", perf_spread_median(&none), 0);
     for (unsigned kinds = 0; kinds < 3; kinds++) {
         for (unsigned count = 1; count < 40; count++) {

@@ -12,7 +12,7 @@
 #define VALUES 2000000
 #define PAGE 20000000 /* bytes */
 
-static const chart_point *point(const chart_line *line, unsigned i)
+static const perf_line_point *point(const chart_line *line, unsigned i)
 {
     return wmem_array_index(line->points, i);
 }
