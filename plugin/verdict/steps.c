@@ -17,7 +17,6 @@
 #include <epan/to_str.h>
 
 enum { PORT_KERBEROS = 88, PORT_MAPPER = 135, PORT_SMB = 445, FIRST_DYNAMIC_PORT = 49152 };
-enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
 
 #define MAX_LOSSES 1000 /* losses that are kept of peers */
 
@@ -359,7 +358,7 @@ static void see_segment(verdict_connection *connection, const tcp_info_t *tcp, b
     connection_way *way = &connection->by[by_client];
 
     way->packets++;
-    if ((tcp->th_flags & TCP_ACK) && tcp->th_rawack != way->heard) {
+    if ((tcp->th_flags & TH_ACK) && tcp->th_rawack != way->heard) {
         way->heard_at = way->heard > 0 ? now : 0;
         way->heard = tcp->th_rawack;
         connection->by[!by_client].resent = 0;
@@ -378,7 +377,7 @@ static void see_tcp(verdict_connection *connection, packet_info *pinfo, const ep
 {
     const tcp_info_t *tcp = packet;
     const verdict_moment now = verdict_now(pinfo);
-    bool by_client = is_from_client(connection, pinfo), has_ack = tcp->th_flags & TCP_ACK;
+    bool by_client = is_from_client(connection, pinfo), has_ack = tcp->th_flags & TH_ACK;
     bool is_lacking = see_analysis(connection, pinfo, tcp, by_client, now);
     const setup_failure *waits = &connection->peers->waits;
     bool is_connecting = waits->outcome == OUTCOME_SILENT && waits->connection->port == connection->port;
@@ -389,26 +388,25 @@ static void see_tcp(verdict_connection *connection, packet_info *pinfo, const ep
     if (pinfo->fd->cap_len < pinfo->fd->pkt_len) {
         evidence_add(memory, &connection->peers->lacks[LACKS_BYTES], now);
     }
-    if (has_ack && !(tcp->th_flags & TCP_RST) && is_connecting) { /* SYN/ACK, or a later one */
+    if (has_ack && !(tcp->th_flags & TH_RST) && is_connecting) { /* SYN/ACK, or a later one */
         pass_step(connection, waits->step, now.frame);
     }
-    if (tcp->th_flags & TCP_SYN) {
+    if (tcp->th_flags & TH_SYN) {
         if (!has_ack) {
             see_syn(connection, now);
         }
         return;
     }
     see_segment(connection, tcp, by_client, now.time);
-    if (tcp->th_flags & (TCP_FIN | TCP_RST)) {
+    if (tcp->th_flags & (TH_FIN | TH_RST)) {
         see_end(connection, by_client, is_lacking, now);
     }
 }
 
 /* --- SMB2 -------------------------------------------------------------------------------------------------------- */
 
-/* [MS-SMB2] 2.2.1.2 and 2.2.10; [MS-ERREF] 2.3.1 */
-enum { NEGOTIATE, SESSION_SETUP, TREE_CONNECT = 3, CREATE = 5, CLOSE };
-enum { IS_RESPONSE = 1, SIGNING_ENABLED = 1, IS_GUEST = 1, SHARE_OF_PIPES = 2, STATUS_PENDING = 0x103 };
+/* [MS-SMB2] 2.2.3, 2.2.6 and 2.2.10; [MS-ERREF] 2.3.1 */
+enum { SIGNING_ENABLED = 1, IS_GUEST = 1, SHARE_OF_PIPES = 2, NT_STATUS_PENDING = 0x103 };
 #define STATUS_MORE_PROCESSING 0xc0000016
 
 /* Returns true if a message is about the file or share of this name, in any folder or of any server. */
@@ -430,11 +428,11 @@ static setup_step message_step(const smb2_info_t *smb)
 {
     bool is_of_pipes = smb->tree == NULL || smb->tree->share_type == SHARE_OF_PIPES;
 
-    return smb->opcode == NEGOTIATE                                          ? STEP_NEGOTIATE
-           : smb->opcode == SESSION_SETUP                                    ? STEP_LOGON
-           : smb->opcode == TREE_CONNECT && is_about(smb, "ipc$")            ? STEP_SHARE
-           : smb->opcode == CREATE && is_of_pipes && is_about(smb, "winreg") ? STEP_PIPE
-                                                                             : NUM_STEPS;
+    return smb->opcode == SMB2_COM_NEGOTIATE_PROTOCOL                                 ? STEP_NEGOTIATE
+           : smb->opcode == SMB2_COM_SESSION_SETUP                                    ? STEP_LOGON
+           : smb->opcode == SMB2_COM_TREE_CONNECT && is_about(smb, "ipc$")            ? STEP_SHARE
+           : smb->opcode == SMB2_COM_CREATE && is_of_pipes && is_about(smb, "winreg") ? STEP_PIPE
+                                                                                      : NUM_STEPS;
 }
 
 /* Notes a request of SMB2, whose step waits, or its response, whose step passes or fails. A CLOSE of the pipe winreg ends the connection's use; an error
@@ -446,7 +444,7 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
     const verdict_moment now = verdict_now(pinfo);
     setup_failure *waits = &connection->peers->waits;
     uint32_t asked = smb->saved ? smb->saved->frame_req : 0;
-    bool is_response = smb->flags & IS_RESPONSE, is_error = is_response && smb->status >> 30 == 3;
+    bool is_response = smb->flags & SMB2_FLAGS_RESPONSE, is_error = is_response && smb->status >> 30 == 3;
     setup_step step = message_step(smb);
 
     connection->peers->has_messages = true;
@@ -459,7 +457,7 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
             mark_ours(connection->peers);
         }
     } else if (!is_response) {
-        bool is_end = smb->opcode == CLOSE && connection->end.frame == 0 && is_about(smb, "winreg");
+        bool is_end = smb->opcode == SMB2_COM_CLOSE && connection->end.frame == 0 && is_about(smb, "winreg");
         connection->end = is_end ? now : connection->end;
         connection->is_ended_by_client |= is_end;
     } else if (smb->status == STATUS_MORE_PROCESSING) {
@@ -469,9 +467,9 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
         wmem_map_insert(steps.pipe_failures, GUINT_TO_POINTER(asked), wmem_memdup(memory, &failure, sizeof failure));
     } else if (is_error) {
         fail_step(connection, step, smb->status, now);
-    } else if (step < NUM_STEPS && smb->status != STATUS_PENDING) {
+    } else if (step < NUM_STEPS && smb->status != NT_STATUS_PENDING) {
         pass_step(connection, step, now.frame);
-    } else if (step == NUM_STEPS && (smb->opcode == TREE_CONNECT || smb->opcode == CREATE)) {
+    } else if (step == NUM_STEPS && (smb->opcode == SMB2_COM_TREE_CONNECT || smb->opcode == SMB2_COM_CREATE)) {
         connection->peers->has_other_uses = true;
     }
 }
