@@ -785,7 +785,7 @@ void proto_register_hkpd(void)
 {
     static hf_register_info hf[] = {
         FIELD_BYTES(hf_sent_data, "Data sent", "hkpd.sent_data", "The client's buffer in a request"),
-        FIELD_TEXT(hf_value_name, "Value name", "hkpd.value_name", "Objects, or titles in a language"),
+        FIELD_TEXT(hf_value_name, "Value name", "hkpd.value_name", "Asked for: objects, or titles in a language"),
     };
     static int *ett[] = {&ett_hkpd};
 

@@ -100,7 +100,7 @@ void call_tap_queue(packet_info *pinfo, const call_tap_data *tapped);
 
 /* Reasons for `unread` of a call that no key would open. */
 #define UNREAD_GARBLED \
-    "What its decryption gave is noise: packets before it were not captured, or NTLM goes through SPNEGO " \
+    "Its decryption failed: packets before it were not captured, or NTLM goes through SPNEGO " \
     "(dcerpc.auth_type == 9), of which Wireshark opens the first call alone"
 
 #define UNREAD_CUT \

@@ -13,7 +13,7 @@
  * true where the bytes contradict themselves: nothing is learned from such a stub. */
 #define EXPERT_INFOS(X) \
     X(ARRAY_COUNTS, "array_counts", PI_PROTOCOL, PI_WARN, true, "The counts of an NDR array disagree", \
-      "The sender's fault, or noise; look at the three counts of the array") \
+      "The sender's fault, or a failed decryption; look at the three counts of the array") \
     X(TEXT, "text", PI_PROTOCOL, PI_WARN, true, "A string is not well formed", \
       "The sender's fault; the bytes are shown as far as they are text") \
     X(TRAILING_BYTES, "trailing_bytes", PI_UNDECODED, PI_WARN, true, "Bytes are left over", \
@@ -23,7 +23,7 @@
     X(REQUEST_MISSING, "request_missing", PI_SEQUENCE, PI_NOTE, false, "The request of this response was not read", \
       "Capture both directions from the start; what depends on the request is not shown") \
     X(SECOND_RESPONSE, "second_response", PI_SEQUENCE, PI_NOTE, false, "The call was answered before", \
-      "Captured twice (editcap -d), or a call id used again; teaches nothing, whose its values are is assumed") \
+      "Captured twice (editcap -d), or a call id used again; values that differ from the first are assumed") \
     X(NO_DATA, "no_data", PI_PROTOCOL, PI_WARN, false, "The call succeeded, but there is no data", \
       "The server's fault: it had room and reported success; treat it as no answer") \
     X(NOT_PERFORMANCE_DATA, "not_performance_data", PI_PROTOCOL, PI_WARN, false, "What came is no performance data", \
@@ -36,12 +36,12 @@
       "The client uses a handle that it never got; look for the failed OpenQueryHandle") \
     X(HANDLE_CLOSED, "handle_closed", PI_SEQUENCE, PI_WARN, false, "The handle was closed before", \
       "The client uses a handle after closing it; the close is linked under the handle") \
-    X(NUMBER, "number", PI_PROTOCOL, PI_WARN, false, "A field holds what it cannot", \
+    X(NUMBER, "number", PI_PROTOCOL, PI_WARN, false, "A field has an impossible value", \
       "A newer version, or a sender's fault; everything else is read as usual") \
     X(SIZE, "size", PI_MALFORMED, PI_ERROR, true, "A size does not fit", \
-      "The sender's fault, or noise; what comes after it may be read at the wrong place") \
+      "The sender's fault, or a failed decryption; what comes after it may be read at the wrong place") \
     X(COUNT, "count", PI_MALFORMED, PI_ERROR, true, "A count does not fit", \
-      "The sender's fault, or noise; what comes after it may be read at the wrong place") \
+      "The sender's fault, or a failed decryption; what comes after it may be read at the wrong place") \
     X(READ_AS, "read_as", PI_PROTOCOL, PI_NOTE, false, "Lengths contradict each other, and one reading fits", \
       "The sender's fault; the text says which length is read as what. Nothing is lost") \
     X(STRING_OFFSET, "string_offset", PI_MALFORMED, PI_ERROR, true, "A string offset does not lead to a string", \
@@ -49,11 +49,11 @@
     X(STRING_OFFSET_BASE, "string_offset_base", PI_PROTOCOL, PI_CHAT, false, "Offsets begin behind the headers", \
       "Nothing to do: [MS-PCQ] counts offsets of strings so, Windows from the block's start; both are read") \
     X(BLOCK_TYPE, "block_type", PI_PROTOCOL, PI_WARN, true, "dwType is unknown", \
-      "A newer version of the interface, or noise; the block is shown as bytes") \
+      "A newer version of the interface, or a failed decryption; the block is shown as bytes") \
     X(INDEX, "index", PI_PROTOCOL, PI_WARN, true, "Index does not name one block for each counter", \
       "The server's fault; blocks are matched to counters without it") \
     X(TIME, "time", PI_PROTOCOL, PI_WARN, false, "A time is not valid", \
-      "The server's fault, or noise; 1970 stands for what is no date") \
+      "The server's fault, or a failed decryption; no date is shown as 1970") \
     X(CALL_FAILED, "call_failed", PI_RESPONSE_CODE, PI_NOTE, false, "The call failed", \
       "docs/symptoms.md says what each status means for the person who asked") \
     X(COUNTER_REFUSED, "counter_refused", PI_RESPONSE_CODE, PI_NOTE, false, "The server refused to add a counter", \
@@ -62,7 +62,7 @@
       "It was accepted: the instance or the provider went away; docs/symptoms.md") \
     X(NOT_DELIVERED, "not_delivered", PI_RESPONSE_CODE, PI_NOTE, false, \
       "What was accepted is missing, or there again", \
-      "A counter without instances, or an object that the server does not have (any more); docs/symptoms.md") \
+      "A counter without instances, or an object that the server does not have; docs/symptoms.md") \
     X(LATE, "late", PI_RESPONSE_CODE, PI_NOTE, false, "A sample is late, or a response slow", \
       "By the samples before it; -z pcq,summary judges by the whole capture: docs/statistics.md") \
     X(SCALE, "scale", PI_PROTOCOL, PI_WARN, false, "DefaultScale is outside its range", \
@@ -71,7 +71,7 @@
       "The provider's own type: the raw value is shown") \
     X(NOT_SHOWN, "not_shown", PI_UNDECODED, PI_NOTE, false, "A packet's tree cannot hold all of it", \
       "Raise gui.max_tree_items, or export: exports and statistics are complete") \
-    X(ORDER_ASSUMED, "order_assumed", PI_ASSUMPTION, PI_NOTE, false, "Whose a value is, or its name, is assumed", \
+    X(ORDER_ASSUMED, "order_assumed", PI_ASSUMPTION, PI_NOTE, false, "Counter, instance or name is assumed", \
       "Capture from the client's first call on; docs/limits.md says which values may be another's") \
     X(SYSTEMS, "systems", PI_ASSUMPTION, PI_NOTE, false, "Two computer names at one address: titles are assumed", \
       "Capture where each has an address of its own, behind the load balancer") \
@@ -85,9 +85,9 @@
 /* Damage of the structures that only PERF_DATA_BLOCK has. */
 #define EXPERT_BLOCK_INFOS(X) \
     X(BLOCK_SIZE, "size", PI_MALFORMED, PI_ERROR, true, "A size does not fit", \
-      "The sender's fault, or noise; what comes after it may be read at the wrong place") \
+      "The sender's fault, or a failed decryption; what comes after it may be read at the wrong place") \
     X(BLOCK_COUNT, "count", PI_MALFORMED, PI_ERROR, true, "A count does not fit", \
-      "The sender's fault, or noise; what comes after it may be read at the wrong place")
+      "The sender's fault, or a failed decryption; what comes after it may be read at the wrong place")
 
 #define EXPERT_ENUM(id, ...) EI_##id,
 typedef enum { EXPERT_INFOS(EXPERT_ENUM) EXPERT_BLOCK_INFOS(EXPERT_ENUM) NUM_EXPERT_INFOS } expert_id;

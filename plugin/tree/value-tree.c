@@ -136,7 +136,7 @@ static hf_register_info fields[] = {
           "is the previous sample"),
     FIELD(hf_cooked_none, "No calculated value", "pcq.cooked.none", FT_UINT8, BASE_DEC, VALS(text_none_reason_vals),
           "Why there is none"),
-    FIELD_FRAME(hf_learned_in, "Learned in", "pcq.learned_in", "The frame that taught what is above"),
+    FIELD_FRAME(hf_learned_in, "Learned in", "pcq.learned_in", "The response that sent the name or type above"),
     FIELD_FRAME(hf_previous, "Previous sample", "pcq.sample.previous",
                 "The sample that values are calculated from together with this one"),
     FIELD(hf_interval, "Interval", "pcq.sample.interval", FT_DOUBLE, BASE_NONE, NULL,
