@@ -21,9 +21,8 @@
 #include <wsutil/ws_assert.h>
 #include <epan/dissectors/packet-dcerpc.h>
 
-/* Types of: a preference (one of the wrong size overwrites its neighbor), the result of a heuristic dissector and of a callback of wmem, and
- * the table of operations, as dcerpc_init_uuid() takes it. Debian's 4.0 packages do not install wsutil/plugins.h, and 4.0 does
- * not ask for a description. */
+/* Types of: a preference (one of the wrong size overwrites its neighbor), the result of a heuristic dissector and of a callback of wmem, and the table of
+ * operations, as dcerpc_init_uuid() takes it. Debian's 4.0 packages do not install wsutil/plugins.h, and 4.0 does not ask for a description. */
 #if WS_AT_LEAST(4, 4)
 #include <wsutil/array.h>
 #include <wsutil/plugins.h>

@@ -74,8 +74,7 @@ typedef struct {
     bool is_ndr64;
 } rpc_context;
 
-/* A connection, from one bind to the next: Wireshark's conversation; of named pipes, each pipe by itself. Created on the first pass; ends
- * with the file. */
+/* A connection, from one bind to the next: Wireshark's conversation; of named pipes, each pipe by itself. Created on the first pass; ends with the file. */
 typedef struct rpc_connection {
     uint64_t pipe; /* Wireshark's number of the named pipe, 0: none */
     state_server *server;

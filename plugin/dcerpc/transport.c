@@ -140,8 +140,7 @@ typedef struct {
 
 static unsigned num_read; /* calls of rpc_handed whose headers were read */
 
-/* Returns the call whose PDU with this header an operation was handed; NULL: none was. Needs: to be asked for each PDU of the packet, in their
- * order. */
+/* Returns the call whose PDU with this header an operation was handed; NULL: none was. Needs: to be asked for each PDU of the packet, in their order. */
 static rpc_call *take_handed(const rpc_header *header)
 {
     rpc_call *next = num_read < rpc_handed->len ? g_ptr_array_index(rpc_handed, num_read) : NULL;

@@ -24,8 +24,7 @@ const char *hkpd_computer_name(wmem_allocator_t *pool, const counter_response *r
 
 /* --- hkpd-buffers.c: what is shown --- */
 
-/* A list of titles (REG_MULTI_SZ): pairs of an index in digits and a text, both in UTF-16LE whatever the order of the data. Begins with
- * `tvb` alone. */
+/* A list of titles (REG_MULTI_SZ): pairs of an index in digits and a text, both in UTF-16LE whatever the order of the data. Begins with `tvb` alone. */
 typedef struct {
     tvbuff_t *tvb;
     uint32_t offset; /* of the newest title, or of bytes that are none */

@@ -16,6 +16,7 @@
 /* Letters behind a backslash, and the characters that they stand for, which would end a field, a line or an escape. */
 static const char escaped[] = "\\tnr", meant[] = "\\\t\n\r";
 
+/* Appends a text with its backslashes, tabs and ends of lines as escapes. */
 static void write_escaped_text(GString *out, const char *text)
 {
     for (; *text; text++) {

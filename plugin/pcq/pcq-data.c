@@ -282,9 +282,8 @@ static proto_tree *pcq_show_instance(value_tree *view, const perf_group *group, 
     return cursor.tree;
 }
 
-/* Shows PERF_COUNTER_DATA (2.2.4.9) of the value that the stream is at, with its result, path and
- * watched counters where they are wanted: value_tree_ops.show_value. Needs: the value's header
- * stands right in front of it. Changes: as value_stream_result(); an assumed value is reported. */
+/* Shows PERF_COUNTER_DATA (2.2.4.9) of the value that the stream is at, with its result, path and watched counters where they are wanted:
+ * value_tree_ops.show_value. Needs: the value's header stands right in front of it. Changes: as value_stream_result(); an assumed value is reported. */
 static void pcq_show_value(value_tree *view, proto_tree *tree)
 {
     uint32_t at = view->stream->at.offset - PERF_COUNTER_DATA_SIZE, size = perf_table_u32(view->table, at + 4);

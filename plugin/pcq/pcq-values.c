@@ -156,10 +156,9 @@ static perf_raw find_number_in_block(value_stream *stream, const value_location 
     return is_there ? perf_table_number(table, group, row, column) : (perf_raw){0, 0};
 }
 
-/* Finds a counter's number for the instance of `at` in another block of its sample. Tries the block's own identifier, then the instance by its name
- * alone, then all instances: each with this counter, then with all counters. Needs: the identifier of the block of `at` is known. Returns the first
- * number that is there; size 0: none, or the name is too long. Changes: an assumed row makes the stream's operands assumed; the sample's map and
- * indexes may be made. */
+/* Finds a counter's number for the instance of `at` in another block of its sample. Tries the block's own identifier, then the instance by its name alone,
+ * then all instances: each with this counter, then with all counters. Needs: the identifier of the block of `at` is known. Returns the first number that is
+ * there; size 0: none, or the name is too long. Changes: an assumed row makes the stream's operands assumed; the sample's map and indexes may be made. */
 static perf_raw find_number_in_others(value_stream *stream, const value_location *at, uint32_t id)
 {
     const perf_identifier *own = find_identifier(at->in, at->group);

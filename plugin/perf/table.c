@@ -323,6 +323,7 @@ static uint64_t get_digest(perf_table *t, const perf_group *g, uint32_t row)
     return digest_name(t, g, row, parents ? digest_name(t, parents, parent, 1) : 0);
 }
 
+/* Returns the digest of a name together with a number: its ordinal, or a proving id. */
 static uint64_t add_to_digest(uint64_t digest, uint64_t number)
 {
     return mix_keys(digest + 1, number);

@@ -84,6 +84,7 @@ timing_fact timing_add_response(timing_series *series, double seconds, bool has_
     return seconds >= from ? (timing_fact){seconds, quartile} : (timing_fact){0, 0};
 }
 
+/* Returns the gap between two requests, by their places, not late. */
 static timing_gap gap_between(const timing_request *requests, uint32_t before, uint32_t request)
 {
     return (timing_gap){before, request, requests[request].when - requests[before].when,

@@ -17,13 +17,13 @@
 #define TIMING_LATE_ACROSS 3.0 /* times the usual gap: a gap from one query to the next is late beyond this */
 #define TIMING_LATE_LEAST 0.05 /* seconds more than usual: three ticks of Windows's timer are no lateness */
 #define TIMING_FEWEST_GAPS 8   /* gaps: fewer do not tell what is usual */
-#define TIMING_RARE 10       /* one gap in so many may be long; if more are, long gaps belong to the monitor's timing */
-#define TIMING_PROBE_SHARE 4 /* a probe's repetition follows within the usual gap divided by this */
-#define TIMING_SLOW 5.0      /* seconds: a response is slow, whatever is usual */
-#define TIMING_SLOW_FACTOR 4 /* times the lower quartile of the response times */
-#define TIMING_SLOW_EXTRA 0.1 /* seconds added to these: from 1 ms to 50 ms is not slow */
-#define TIMING_SLOW_LEAST 1.0 /* seconds: not slow below this, or below half the usual gap if that is less */
-#define TIMING_SLOW_GAPS 3    /* gaps: fewer do not tell half of what */
+#define TIMING_RARE 10         /* one gap in ten may be long; if more are, long gaps belong to the monitor's timing */
+#define TIMING_PROBE_SHARE 4   /* a probe's repetition follows within the usual gap divided by this */
+#define TIMING_SLOW 5.0        /* seconds: a response is slow, whatever is usual */
+#define TIMING_SLOW_FACTOR 4   /* times the lower quartile of the response times */
+#define TIMING_SLOW_EXTRA 0.1  /* seconds added to these: from 1 ms to 50 ms is not slow */
+#define TIMING_SLOW_LEAST 1.0  /* seconds: not slow below this, or below half the usual gap if that is less */
+#define TIMING_SLOW_GAPS 3     /* gaps: fewer do not tell half of what */
 
 /* True if a gap is longer than `factor` times the usual one (seconds), and by TIMING_LATE_LEAST at least. */
 bool timing_is_long(double seconds, double usual, double factor);

@@ -10,7 +10,7 @@
 
 #include "perf/bytes.h"
 
-/* A kind that nobody looks up, of a key that metadata_learn_definition() makes. */
+/* A kind for metadata_learn_definition() alone: what types it was sent, by a key of its own. */
 enum { DEFINITION = NUM_METADATA_KINDS, NUM_ENTRIES };
 
 typedef struct {

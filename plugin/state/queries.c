@@ -231,6 +231,7 @@ void query_end_change(query_change *change, bool is_known, const perf_identifier
 
 /* --- QueryCounterInfo -------------------------------------------------------------------------------------------- */
 
+/* Returns an index of `count` blocks without identifiers, as long as the file. */
 static query_index *new_index(uint32_t count)
 {
     query_index *blocks = wmem_alloc0(wmem_file_scope(), sizeof *blocks + count * sizeof blocks->by_index[0]);

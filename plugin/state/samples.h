@@ -44,9 +44,8 @@ struct state_sample {
 /* Returns the series of a question: "" in PerflibV2; else the value's name, in small letters. For the first pass. Changes: creates it. */
 sample_series *sample_series_find_or_create(state_handle *handle, const char *question);
 
-/* Keeps a copy of the response's bytes as the newest sample of the series, and its table. For the first pass. Needs: `table` is
- * sample_read_table()'s. Returns the sample. Changes: `table` is emptied; older tables end with `pool`; the oldest samples beyond the limit lose
- * their bytes. */
+/* Keeps a copy of the response's bytes as the newest sample of the series, and its table. For the first pass. Needs: `table` is sample_read_table()'s.
+ * Returns the sample. Changes: `table` is emptied; older tables end with `pool`; the oldest samples beyond the limit lose their bytes. */
 state_sample *sample_keep(sample_series *series, perf_table *table, wmem_allocator_t *pool, uint32_t frame);
 
 /* Adds the response to the newest request, on the first pass. `seconds`: response time, negative: not known. Returns how late that request or slow

@@ -20,9 +20,8 @@ typedef enum {
 /* A refusal of a response. Ends with the packet. */
 typedef struct {
     refusal_kind kind;
-    const char
-        *path; /* marked if assumed; of a call its operation; in parentheses that it is not known whose block it is */
-    uint32_t status; /* Win32 error, or status of a fault; 0: the error has no number */
+    const char *path; /* marked if assumed; of a call its operation; of an unknown block words in parentheses */
+    uint32_t status;  /* Win32 error, or status of a fault; 0: the error has no number */
 } refusal;
 
 /* Returns the refusals of a response, an array of refusal in `pool`, in this order: counters, the call, blocks, objects. A request has none. */

@@ -25,7 +25,7 @@ typedef struct state_sample state_sample;
 
 /* --- A response --------------------------------------------------------------------------------------------------- */
 
-/* Filled by rpc_pdu_set_response() on every pass; ends with the packet. A plain value. */
+/* Filled by rpc_pdu_read_response() on every pass; ends with the packet. A plain value. */
 typedef struct {
     const value_ops *ops; /* of its protocol */
     state_server *server;
