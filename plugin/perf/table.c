@@ -41,7 +41,7 @@ struct perf_group_index {
 static void *check_memory(void *memory)
 {
     if (memory == NULL) {
-        __builtin_trap();
+        abort();
     }
     return memory;
 }
