@@ -244,6 +244,7 @@ static void fail_step(verdict_connection *connection, setup_step step, uint32_t 
     waits->shown.count = waits->step == step ? 0 : waits->shown.count;
     connection->account = step == STEP_LOGON ? NULL : connection->account;
     note_failure(&connection->peers->failure, connection, step, outcome, is_of_account ? connection->logon : NULL, at);
+    connection->logon = step == STEP_LOGON ? NULL : connection->logon;
 }
 
 verdict_connection *steps_note_call(packet_info *pinfo, bool is_response)
