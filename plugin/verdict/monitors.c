@@ -285,6 +285,8 @@ static void count_problems(verdict *v, monitor_call *call, packet_info *pinfo, c
     enum { FILE_NOT_FOUND = 2, SMALLEST_LIST = 8 }; /* bytes: one title of a digit, and the list's end */
     verdict_query *query = call->query;
     const counter_response *answer = tapped->answer;
+    const verdict_peers *pair = call->connection->peers;
+    bool is_cut = pair && pair->lacks[LACKS_BYTES].until.frame > call->asked.frame; /* by the snapshot length */
     bool is_titles = tapped->is_response && tapped->asks_titles && tapped->has_status && !tapped->is_probe;
     bool is_whole = tapped->status == 0 && !tapped->is_damaged && tapped->out_size >= SMALLEST_LIST;
     bool is_malformed = answer ? answer->sample == NULL || tapped->is_damaged
@@ -292,7 +294,7 @@ static void count_problems(verdict *v, monitor_call *call, packet_info *pinfo, c
 
     count_identifiers(v, call, pinfo, tapped);
     count_refusals(v, call, pinfo, tapped);
-    if (is_malformed && tapped->handle && pinfo->fd->cap_len >= pinfo->fd->pkt_len) {
+    if (is_malformed && tapped->handle && !is_cut) {
         add_problem(v, call, PROBLEM_DAMAGED, NULL, 0);
     } else if (is_titles && !is_whole && (tapped->status == 0 || tapped->status == FILE_NOT_FOUND)) {
         add_problem(v, call, PROBLEM_NAMES, NULL, 0);
