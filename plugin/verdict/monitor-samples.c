@@ -100,18 +100,18 @@ static bool is_list_of_names(const monitor_call *call)
 }
 
 /* Settles each sealed response without data, CALL_EMPTY until then. It becomes CALL_PROBE if the
- * next sample is requested within PROBE_S. It stays CALL_EMPTY if the time without data lasts
- * FAILED_S and FAILED_TIMES usual intervals. Else it becomes CALL_DONE. That time lasts from its
- * first empty response to the next sample's request, or to the capture's end. Needs: a sealed
+ * next sample, or what is never answered, is requested within PROBE_S. It stays CALL_EMPTY if the
+ * time without data lasts FAILED_S and FAILED_TIMES usual intervals. Else it becomes CALL_DONE. That
+ * time lasts from its first empty response to such a request, or to the capture's end. Needs: a sealed
  * monitor, its timing. Changes: `outcome` of its calls. */
 static void settle_sealed(const verdict_monitor *monitor)
 {
     const double most = MAX(FAILED_TIMES * monitor->timing.usual, FAILED_S);
-    const monitor_call *next = monitor->calls; /* sample, or list of names, behind a call */
+    const monitor_call *next = monitor->calls; /* sample, list of names, or unanswered call behind a call */
     double since = 0;                          /* when the time without data began */
 
     for (monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        while (next < monitor->end && (next <= call || next->size == 0)) {
+        while (next < monitor->end && (next <= call || (next->size == 0 && next->outcome != CALL_WAITS))) {
             next++;
         }
         if (call->size > 0) {

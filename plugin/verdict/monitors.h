@@ -80,7 +80,7 @@ static inline verdict_moment monitor_call_shown_at(const monitor_call *call)
     X(IDLE_STOP, PAUSE, SERVER, 1, "$S stopped Remote Registry while $C was idle, and started it again$N: $T") \
     X(PIPE, PIPE_BROKEN, SERVER, 1, NULL) \
     X(EMPTY, NO_DATA, SERVER, MANY_EMPTY, "$S answers $C without data$N: $T") \
-    X(SEALED, NO_DATA, SERVER, 1, "$S answers $C without data (it fails, or $C offers too little room)$N: $T") \
+    X(SEALED, NO_DATA, SERVER, 1, "$S answers $C without data[ (it fails, or has too little room)]$N: $T") \
     X(ROOM, NO_DATA, CLIENT, MANY_EMPTY, "$C offers $S too little room each time, and gets no sample: $T") \
     X(SLOW, SLOW, SERVER, 1, "$S (or the network) responds slowly to $F of $C$N: $T") \
     X(CLOSED, BROKEN, SERVER, 1, "$S (or a firewall) closed the connection from $C while in use$N: $T") \
