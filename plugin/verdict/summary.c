@@ -114,11 +114,12 @@ const char *format_monitor_line(const verdict_monitor *monitor)
     const double *stats = monitor->numbers;
     const char *account = monitor->texts[STAT_ACCOUNT];
     wmem_allocator_t *pool = monitor->pool;
-    const char *line = wmem_strdup_printf(pool, "%s to %s", monitor->texts[STAT_CLIENT], monitor->called);
+    const char *client = monitor->texts[STAT_CLIENT], *line = NULL;
 
     if (monitor->first == NULL) {
-        return line;
+        return wmem_strdup_printf(pool, "%s to %s", client, monitor->called);
     }
+    const char *sampling = format_sampling(monitor);
     const char *sealed = monitor->first->is_sealed ? "; sealed: refusals and errors are not visible" : "";
     const char *slowest = format_seconds(monitor, " (slowest ", stats[STAT_SLOWEST]);
     bool is_timed = !*sealed && *slowest, has_query = monitor->number > 0 && stats[STAT_SAMPLES] > 0;
@@ -127,11 +128,13 @@ const char *format_monitor_line(const verdict_monitor *monitor)
                                     : "",
                            has_query ? wmem_strconcat(pool, ", ", monitor->texts[STAT_HANDLE], NULL) : "",
                            *account ? wmem_strconcat(pool, ", logon ", account, NULL) : ""};
-    line = wmem_strconcat(pool, line, ": ", format_sampling(monitor), NULL);
-    if (*sealed && g_utf8_strlen(line, -1) + g_utf8_strlen(sealed, -1) > VERDICT_LINE) {
-        sealed = "; sealed: errors are not visible";
+    long room = -1; /* names are cut until there is some */
+    for (unsigned cut = 0; room < 0 && cut < VERDICT_LINE; cut++) {
+        sealed = *sealed && cut > 0 ? "; errors are sealed" : sealed;
+        line = wmem_strdup_printf(pool, "%s to %s: %s", text_cut(pool, client, VERDICT_LINE - cut),
+                                  text_cut(pool, monitor->called, VERDICT_LINE - cut), sampling);
+        room = VERDICT_LINE - g_utf8_strlen(line, -1) - g_utf8_strlen(sealed, -1);
     }
-    long room = VERDICT_LINE - g_utf8_strlen(line, -1) - g_utf8_strlen(sealed, -1);
     for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
         const char **part = &parts[needed_most[i]];
         *part = g_utf8_strlen(*part, -1) <= room ? *part : "";
