@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gen.hkpd_stubs import OPEN_DATA, handle_back, open_root
 from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
-from gen.stubs import DATA, INFO, OPEN, REG_INFO, VALIDATE
+from gen.stubs import DATA, INFO, OPEN, REG_INFO, VALIDATE, request
 from gen.scenario import SECOND
 from gen.scripted import ALL, Clock, ask, memory, processors
 from gen.wires import (CREATE, FIN, NEGOTIATE, NO_INTERFACE, NOT_REGISTERED, RST, SETUP, SYN, TREE, Link, Session, ask_mapper, bind, kerberos_error, knock)
@@ -166,6 +166,13 @@ def smb_says(command, status, blob=b'', share='IPC$', name='winreg', user='monit
             if attempt(lambda: Pipe(Session(tcp, {command: status}, '\\\\%s\\%s' % (server[0], share), user, blob), name)):
                 tcp.segment(0, b'', RST)
     return rung
+
+
+def other_logon(m):
+    """The same connection, another account: that is refused."""
+    known, m.smb.says = m.smb.session, {SETUP: 0xC000006D}
+    named(lambda m: attempt(m.smb.log_on, 'svc-prtg'))(m)
+    m.smb.session, m.smb.says = known, {}
 
 
 def client_leaves(**how):
@@ -346,6 +353,7 @@ LADDER = {
     'blocked-behind-mapper': Faulty(lambda w: [no_connection(None, 49671, True)(w, SRV01) for _ in range(3)], 'unreachable', 'network', 9),
     'one-of-two-accounts': Faulty(polls(4, lambda m: smb_says(SETUP, 0xC000006D, user='svc-prtg')(m.network, SRV01), 4, mode='smb'), 'logon_failed', 'client', 1,
                                   says=' as LAB\\svc-prtg ('),
+    'one-of-two-accounts-of-a-connection': Faulty(polls(4, other_logon, 4, mode='smb'), 'logon_failed', 'client', says=' as LAB\\svc-prtg ('),
     'account-with-a-dollar': Faulty(lambda w: smb_says(SETUP, 0xC000006D, user='SQL$SALES')(w, SRV01), 'logon_failed', 'client', 1, says=' as LAB\\SQL$SALES ('),
     'pipe-missing-beside-sealed': Faulty(beside(RUNGS['pipe-missing'][0], 'sealed'), 'pipe_missing', 'server', 1, at=SRV02),
     'wrong-password-beside-sealed': Faulty(beside(RUNGS['logon-wrong-password'][0], 'sealed'), 'logon_failed', EITHER, 1, at=SRV02),
@@ -404,6 +412,11 @@ def hangs(m):
     m.network.wait(.04)
     m.tcp.ack(1)
     idles(60)(m)
+
+
+def hangs_behind_a_probe(m):
+    m.line.call(DATA, request(DATA, hQuery=m.handle, dwInSize=0))
+    hangs(m)
 
 
 def dies(m):
@@ -542,6 +555,7 @@ DURING = {
     'large-answers-dropped': odd('unanswered', 'network', 8, never_acknowledged, count=1, says='MTU'),
     'gone-in-the-middle': Faulty(lambda w: (polls(8, dies)(w), no_connection(None, 49671)(w, SRV01)), 'unanswered', 'network', 1),
     **{'server-hangs-' + x: odd('unanswered', 'server', 8, hangs, gone, count=1, mode=x) for x in ('tcp', 'smb')},
+    'server-hangs-behind-a-probe-sealed': odd('unanswered', 'server', 8, hangs_behind_a_probe, gone, count=1, mode='sealed'),
     'server-hangs-client-asks-on': odd('unanswered', 'server', 8, hangs, 8, count=1),
     **{'server-hangs-client-comes-back-' + x: odd('unanswered', 'server', 8, hangs, leaves(RST), 8, count=1, mode=x) for x in ('tcp', 'sealed')},
     'slow-to-add': odd('slow', 'server', 8, named(lambda m: (m.line.fate.update(takes=7, opnum=VALIDATE), m.client.validate(m.handle, m.asked))), 8, count=1, also=('asked_late',)),
@@ -650,6 +664,7 @@ CAPTURE = {
     'cut-of-one-client': Faulty(one_of_two_cut, 'cut', 'capture', by=OTHER, healthy=(None,)),
     'cut-while-counters-are-added': Faulty(cut_while_added, 'cut', 'capture', also=('assumed',)),
     'cut-smb': Faulty(and_then(polls(8, logs_on_again, 8, mode='smb'), snapped(300)), 'cut', 'capture'),
+    'cut-segments': Faulty(and_then(polls(8, mode='smb', **crowd(lambda n: ['instance %d' % i for i in range(150)])), snapped(1000)), 'cut', 'capture'),
     'cut-mapper-answer': Faulty(mapper_answer_cut, 'cut', 'capture', 1, healthy=(None,)),
     'cut-all': Faulty(and_then(polls(8), snapped(96)), 'cut', 'capture', healthy=(None,)),
     'mapper-faults-without-winreg': Faulty(beside(mapper_faults), 'bind_refused', 'server', 1, at=SRV02, options=('--disable-protocol', 'winreg')),
@@ -687,7 +702,7 @@ CROWDED = {
     'block_failed': polls(8, bad(8), 8, asked=lambda m, p: [ask(m), ask(p, 2, 'a'), ask(p, 2, 'b')], **wide(lambda n: ('a', 'b') if n < 8 else ('a',))),
     'counter_refused': polls(named(lambda m: m.open()), 8, asked=lambda m, p: [ask(m, c) for c in (1, 77)], **wide()),
     'not_sealed': lambda w: call_says(OPEN, 5, browses=False, protocol=SignedRpc, **{k: x for k, x in FAR.items() if k != 'server'})(w, FAR['server']),
-    'cut': and_then(far(8), snapped(180)),
+    'cut': and_then(far(8), snapped(180)), 'asked_late': far(8, pause(5), bad(), 8, mode='sealed'),
 }
 
 FAULTY = {**LATE, **LADDER, **DURING, **CAPTURE}
