@@ -129,7 +129,7 @@ static const char *format_who(const verdict_monitor *monitor, const verdict_find
                                           [PARTY_CAPTURE] = "Capture",
                                           [PARTY_UNKNOWN] = "Client or server "};
     const char *name = finding->party == PARTY_CAPTURE  ? ""
-                       : finding->party == PARTY_CLIENT ? monitor->texts[STAT_CLIENT]
+                       : finding->party == PARTY_CLIENT ? monitor->first->client
                                                         : monitor->called;
 
     return wmem_strconcat(monitor->pool, parties[finding->party], name, NULL);

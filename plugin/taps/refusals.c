@@ -16,10 +16,10 @@
 
 /* Adds a refusal, unless it has no path. Changes: the path is copied, and marked if it is assumed. */
 static void add_refusal(wmem_array_t *to, wmem_allocator_t *pool, refusal_kind kind, const char *path, bool is_assumed,
-                        uint32_t status)
+                        uint32_t status, uint64_t key)
 {
     if (path) {
-        const refusal found = {kind, wmem_strconcat(pool, path, is_assumed ? " (assumed)" : NULL, NULL), status};
+        const refusal found = {kind, wmem_strconcat(pool, path, is_assumed ? " (assumed)" : NULL, NULL), status, key};
         wmem_array_append_one(to, found);
     }
 }
@@ -34,9 +34,9 @@ static void add_blocks(wmem_array_t *to, wmem_allocator_t *pool, const call_tap_
         bool is_assumed = path && value_stream_is_assumed(stream);
         if (stream->at.is_failed) {
             path = path ? path : "(not known whose block it is)";
-            add_refusal(to, pool, REFUSED_BLOCK, path, is_assumed, stream->group->status);
+            add_refusal(to, pool, REFUSED_BLOCK, path, is_assumed, stream->group->status, 0);
         } else {
-            add_refusal(to, pool, REFUSED_INSTANCES, path, is_assumed, 0);
+            add_refusal(to, pool, REFUSED_INSTANCES, path, is_assumed, 0, 0);
         }
     }
 }
@@ -52,11 +52,12 @@ wmem_array_t *refusals_find(wmem_allocator_t *pool, const call_tap_data *tapped)
         bool is_assumed = false;
         if (identifier->status != 0 && identifier->status != ALREADY_EXISTS) {
             const char *path = value_format_identifier_path(pool, tapped->server, machine, identifier, &is_assumed);
-            add_refusal(found, pool, REFUSED_COUNTER, path, is_assumed, identifier->status);
+            add_refusal(found, pool, REFUSED_COUNTER, path, is_assumed, identifier->status,
+                        call_tap_identifier_key(tapped, i));
         }
     }
     if (tapped->has_failed) {
-        add_refusal(found, pool, REFUSED_CALL, tapped->operation, false /* is_assumed */, tapped->status);
+        add_refusal(found, pool, REFUSED_CALL, tapped->operation, false /* is_assumed */, tapped->status, 0);
     }
     if (call_tap_has_sample(tapped)) {
         add_blocks(found, pool, tapped);
@@ -64,7 +65,7 @@ wmem_array_t *refusals_find(wmem_allocator_t *pool, const call_tap_data *tapped)
     for (uint32_t i = 0; call_tap_has_sample(tapped) && i < tapped->num_objects; i++) {
         if (!tapped->objects[i].is_there) {
             const char *name = call_tap_object_name(pool, tapped->server, tapped->objects[i].title);
-            add_refusal(found, pool, REFUSED_OBJECT, name, false /* is_assumed */, 0);
+            add_refusal(found, pool, REFUSED_OBJECT, name, false /* is_assumed */, 0, 0);
         }
     }
     return found;

@@ -22,6 +22,7 @@ typedef struct {
     refusal_kind kind;
     const char *path; /* marked if assumed; of a call its operation; of an unknown block words in parentheses */
     uint32_t status;  /* Win32 error, or status of a fault; 0: the error has no number */
+    uint64_t key;     /* of a counter, call_tap_identifier_key() */
 } refusal;
 
 /* Returns the refusals of a response, an array of refusal in `pool`, in this order: counters, the call, blocks, objects. A request has none. */

@@ -84,9 +84,7 @@ static const char *format_sentence(const verdict_monitor *monitor, const char *t
         } else if (*++text == 'T') {
             wmem_strbuf_append(line, when);
         } else if (*text != 'N') {
-            const char *word = *text == 'S'   ? monitor->called
-                               : *text == 'C' ? monitor->texts[STAT_CLIENT]
-                                              : finding->which;
+            const char *word = *text == 'S' ? monitor->called : *text == 'C' ? monitor->first->client : finding->which;
             wmem_strbuf_append(line, word ? text_cut(monitor->pool, word, VERDICT_LINE - cut) : "");
         } else if (finding->count > 1 && cut == 0) {
             wmem_strbuf_append_printf(line, " (%u times)", finding->count);

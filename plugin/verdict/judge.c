@@ -31,37 +31,34 @@ static const struct {
     const char *text; /* NULL: another room's */
 } problem_rows[NUM_PROBLEMS] = {PROBLEMS(PROBLEM_ROW)};
 
-/* A monitor's problem. Begins as zeros. */
-typedef struct {
-    verdict_evidence shown;
-    const monitor_call *first; /* NULL: it is not of calls */
-    bool is_mixed;             /* calls have another operation or error than the first */
-} problem_shown;
-
-/* Adds a frame that shows a problem. `call`: NULL: it is of none. */
-static void show_problem(const verdict_monitor *monitor, problem_shown *problem, verdict_moment at,
-                         const monitor_call *call)
+/* Adds a problem to its monitor, unless its key succeeded later. */
+static void show_problem(const verdict *v, const shown_problem *problem)
 {
-    const monitor_call *first = problem->first = problem->first ? problem->first : call;
+    const verdict_monitor *monitor = problem->query->monitor;
+    problem_sum *sum = &problem->query->monitor->problems[problem->number];
 
-    problem->is_mixed |= call && (call->operation != first->operation || call->status != first->status);
-    evidence_add(monitor->pool, &problem->shown, at);
+    if (GPOINTER_TO_UINT(wmem_map_lookup(v->succeeded, &problem->key)) > problem->at.frame) {
+        return;
+    }
+    if (sum->shown.count == 0) {
+        sum->first = *problem;
+    }
+    sum->things += problem->things;
+    sum->is_mixed |= problem->what != sum->first.what || problem->status != sum->first.status;
+    evidence_add(monitor->pool, &sum->shown, problem->at);
 }
 
 /* --- Calls -------------------------------------------------------------------------------------------------------- */
 
-/* Returns true for a call for no data if it succeeded later, or a query of its peers began later and got samples. The latter not after an error
- * other than a denial of what is no opening. */
+/* Returns true for a call for no data if a query of its peers began later and got samples, but not after an error other than a denial of what is no
+ * opening. */
 static bool is_made_good(const monitor_call *call)
 {
     const verdict_peers *pair = call->connection->peers;
     bool is_other_error = call->outcome == CALL_FAILED && !call->is_fault && call->status != ACCESS_DENIED &&
                           !g_str_has_prefix(call->operation, "Open");
-    void *succeeded = wmem_map_lookup(call->query->succeeded, GUINT_TO_POINTER(call->subject));
-    uint32_t frame = MAX(call->asked.frame, call->answered.frame);
 
-    return GPOINTER_TO_UINT(succeeded) > frame ||
-           (!call->asks && !is_other_error && pair && pair->sampled_began > frame);
+    return !call->asks && !is_other_error && pair && pair->sampled_began > monitor_call_shown_at(call).frame;
 }
 
 /* Returns true if a peer resent again and again what it sent at `when` (seconds since 1970), and the other one never acknowledged it. */
@@ -129,53 +126,54 @@ static monitor_problem find_wrong_response(const monitor_call *call)
                                                                                         : PROBLEM_NONE;
 }
 
-/* Shows the problems of a call. A sample ends what lasts until one. */
-static void show_call(const verdict_monitor *monitor, problem_shown *all, const monitor_call *call)
+/* Shows what is wrong with a call. A sample ends what lasts until one. */
+static void show_call(const verdict *v, verdict_monitor *monitor, const monitor_call *call)
 {
-    const verdict_moment at = monitor_call_shown_at(call);
-    monitor_problem own = call->outcome == CALL_WAITS ? find_missing(monitor, call) : find_wrong_response(call);
-    bool is_pipe = own == PROBLEM_PIPE || own == PROBLEM_IDLE_STOP;
+    monitor_problem number = call->outcome == CALL_WAITS ? find_missing(monitor, call) : find_wrong_response(call);
+    bool is_pipe = number == PROBLEM_PIPE || number == PROBLEM_IDLE_STOP;
+    const shown_problem own = {.query = call->query,
+                               .number = number,
+                               .at = is_pipe ? call->failure->at : monitor_call_shown_at(call),
+                               .what = call->operation,
+                               .status = is_pipe ? call->failure->status : call->status,
+                               .is_fault = call->is_fault,
+                               .key = call->key};
 
-    for (unsigned i = 0; i < NUM_PROBLEMS; i++) {
-        if (call->outcome == CALL_SAMPLE && problem_rows[i].fewest > 1) {
-            all[i].shown.count = 0;
-        }
-        if (i < NUM_COUNTER_PROBLEMS && (call->facts >> i & 1)) {
-            show_problem(monitor, &all[i], at, call);
-        }
+    if (call->outcome == CALL_SAMPLE) {
+        monitor->problems[PROBLEM_EMPTY].shown.count = monitor->problems[PROBLEM_ROOM].shown.count = 0;
     }
-    if (own != PROBLEM_NONE) {
-        show_problem(monitor, &all[own], is_pipe ? call->failure->at : at, call);
+    if (number != PROBLEM_NONE) {
+        show_problem(v, &own);
     }
 }
 
 /* Shows queries whose connection the server, or a firewall, ended, and those that the client left open. A connection's end closes all of its
  * handles, so one that was open alone is not left. */
-static void show_open(const verdict_monitor *monitor, problem_shown *all)
+static void show_open(const verdict *v, const verdict_monitor *monitor)
 {
     const verdict_connection *before = NULL; /* of the query before */
 
-    for (const verdict_query *query = monitor->first; query; query = query->next) {
+    for (verdict_query *query = monitor->first; query; query = query->next) {
         /* the client did not close it, or any sealed one of its connection */
         bool is_open = query->is_sealed ? query->num_open > 0 : !query->is_of_peers && query->closed_frame == 0;
         const verdict_connection *own = query->connection;
         bool is_alone = own->end.frame > 0 && own != before && (query->next == NULL || own != query->next->connection);
         before = own;
         if (is_open && is_ended_by_server(own)) {
-            show_problem(monitor, &all[PROBLEM_CLOSED], own->end, NULL);
+            show_problem(v, &(shown_problem){.query = query, .number = PROBLEM_CLOSED, .at = own->end});
         }
         if (is_open && query->opened_frame > 0 && !is_alone) {
-            show_problem(monitor, &all[PROBLEM_LEFT_OPEN], query->first, NULL);
+            show_problem(v, &(shown_problem){.query = query, .number = PROBLEM_LEFT_OPEN, .at = query->first});
         }
     }
 }
 
 /* Returns true if lost or truncated packets did harm: samples or responses are missing, no data came, or values are assumed. `lacks_some`:
  * timing_find() saw a gap that lost packets may explain. */
-static bool is_lack_harmful(const verdict_monitor *monitor, bool lacks_some)
+static bool is_lack_harmful(const verdict *v, const verdict_monitor *monitor, bool lacks_some)
 {
-    bool is_harmful = lacks_some || monitor->numbers[STAT_SAMPLES] <= 0 ||
-                      monitor->problems[PROBLEM_ASSUMED].count > 0 || monitor->facts >> FACT_UNTYPED & 1;
+    bool is_harmful = lacks_some || monitor->num_samples == 0 || monitor->problems[PROBLEM_ASSUMED].things > 0 ||
+                      v->omitted.counts[OMITTED_UNTYPED] > 0;
 
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
         /* the last request, and one whose pipe failed, have no response in any case */
@@ -194,7 +192,7 @@ static const char *format_rights_question(const verdict *v, const verdict_query 
     for (unsigned i = 0; i < MIN(v->monitors->len, MOST_COMPARED); i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
         const verdict_query *other = monitor->first;
-        bool is_whole = monitor->numbers[STAT_SAMPLES] > 0 && monitor->problems[PROBLEM_NOT_DELIVERED].count == 0;
+        bool is_whole = monitor->num_samples > 0 && monitor->problems[PROBLEM_NOT_DELIVERED].things == 0;
         bool is_other = strcmp(other->client, own->client) != 0 ||
                         (*other->account && *own->account && strcmp(other->account, own->account) != 0);
         bool is_same = other->asked_for > 0 && other->asked_for == own->asked_for;
@@ -205,82 +203,60 @@ static const char *format_rights_question(const verdict *v, const verdict_query 
     return NULL;
 }
 
-/* Returns true if a problem of counters is no finding: instances come and go; the server later accepted, from any client, each counter that it
- * had refused; some list of names is whole. */
-static bool is_harmless(const verdict *v, const verdict_monitor *monitor, monitor_problem problem)
+/* Returns true if a problem is no finding: instances come and go; some list of names is whole. */
+static bool is_harmless(const verdict_monitor *monitor, monitor_problem number)
 {
-    bool has_all = true;
-    unsigned absences = 0;
-
-    for (const verdict_query *query = monitor->first; query; query = query->next) {
-        for (unsigned i = 0; i < wmem_array_get_count(query->refused); i++) {
-            const refused_identifier *refused = wmem_array_index(query->refused, i);
-            has_all &= GPOINTER_TO_UINT(wmem_map_lookup(v->accepted, &refused->key)) > refused->frame;
-        }
-        absences += query->absences;
-    }
-    return (problem == PROBLEM_NOT_DELIVERED && absences > MOST_ABSENCES) || (problem == PROBLEM_REFUSED && has_all) ||
-           (problem == PROBLEM_NAMES && (monitor->facts >> FACT_TITLES & 1));
+    return (number == PROBLEM_NOT_DELIVERED && monitor->absences > MOST_ABSENCES) ||
+           (number == PROBLEM_NAMES && monitor->has_names);
 }
 
-/* Fills what a problem is about, with its meaning: of counters the first path and their number; of calls the operation. Returns its error, NULL: it
- * has none. */
-static const char *describe_problem(const verdict *v, const verdict_monitor *monitor, monitor_problem number,
-                                    problem_shown *problem)
+/* Adds the finding of a problem. $F: of counters the first path, with their number; of calls the operation. */
+static void add_problem_finding(const verdict *v, verdict_monitor *monitor, monitor_problem number)
 {
-    const problem_things *things = number < NUM_COUNTER_PROBLEMS ? &monitor->problems[number] : NULL;
-    const monitor_call *first = problem->first;
+    const problem_sum *sum = &monitor->problems[number];
+    const char *error = (sum->first.is_fault ? text_fault : text_win32_error)(monitor->pool, sum->first.status);
+    const char *meaning = text_error_meaning(sum->first.status);
+    verdict_evidence shown = sum->shown;
 
-    if (things) {
-        const char *path = things->path,
-                   *behind = path && g_str_has_prefix(path, "\\\\") ? strchr(path + 2, '\\') : NULL;
-        if (things->count > (path ? 1 : problem->shown.count)) {
-            problem->shown.more = wmem_strdup_printf(monitor->pool, "%" PRIu64 " in all", things->count);
-        }
-        if (path) {
-            problem->shown.which = behind ? behind : path;
-            problem->shown.advice = number == PROBLEM_NOT_DELIVERED ? format_rights_question(v, monitor->first)
-                                                                    : text_error_meaning(things->status);
-        }
-        return text_win32_error(monitor->pool, things->status);
+    shown.which = sum->first.what;
+    if (sum->things > (shown.which ? 1 : shown.count)) {
+        shown.more = wmem_strdup_printf(monitor->pool, "%" PRIu64 " in all", sum->things);
+    } else if (sum->things == 0 && sum->is_mixed) {
+        shown.which = "calls";
+        error = wmem_strconcat(monitor->pool, "errors, first ", error, NULL);
     }
-    if (first) {
-        const char *error = (first->is_fault ? text_fault : text_win32_error)(monitor->pool, first->status);
-        problem->shown.which = problem->is_mixed ? "calls" : first->operation;
-        problem->shown.advice = number > PROBLEM_PROTECTION ? text_error_meaning(first->status) : NULL;
-        return problem->is_mixed ? wmem_strconcat(monitor->pool, "errors, first ", error, NULL) : error;
-    }
-    return NULL;
+    shown.advice = number == PROBLEM_NOT_DELIVERED ? format_rights_question(v, monitor->first)
+                   : number == PROBLEM_REFUSED || number == PROBLEM_BLOCK_FAILED || number > PROBLEM_PROTECTION
+                       ? meaning
+                       : NULL;
+    monitor_add_finding(monitor, problem_rows[number].kind, problem_rows[number].party, &shown,
+                        problem_rows[number].text, error);
 }
 
 /* Adds findings of all problems of a monitor. */
 static void find_problems(const verdict *v, verdict_monitor *monitor)
 {
-    problem_shown all[NUM_PROBLEMS] = {{.first = NULL}};
     bool has_failed = false;
 
     for (monitor_call *call = monitor->calls; call < monitor->end; call++) {
         call->outcome = call->outcome == CALL_FAILED && is_made_good(call) ? CALL_DONE : call->outcome;
-        show_call(monitor, all, call);
+        show_call(v, monitor, call);
     }
-    show_open(monitor, all);
+    show_open(v, monitor);
     bool lacks_some = timing_find(monitor);
     for (monitor_problem i = 0; i < NUM_PROBLEMS && !has_failed; i++) {
-        if (problem_rows[i].text == NULL || all[i].shown.count < problem_rows[i].fewest || is_harmless(v, monitor, i)) {
-            continue;
+        if (problem_rows[i].text && monitor->problems[i].shown.count >= problem_rows[i].fewest &&
+            !is_harmless(monitor, i)) {
+            add_problem_finding(v, monitor, i);
+            has_failed = i >= PROBLEM_PROTECTION;
         }
-        const char *error = describe_problem(v, monitor, i, &all[i]);
-        has_failed = i >= PROBLEM_PROTECTION;
-        monitor_add_finding(monitor, problem_rows[i].kind, problem_rows[i].party, &all[i].shown, problem_rows[i].text,
-                            error);
     }
     if (monitor->pair) {
-        steps_find_lacking(monitor, is_lack_harmful(monitor, lacks_some));
+        steps_find_lacking(monitor, is_lack_harmful(v, monitor, lacks_some));
     }
-    const problem_shown *pipe = &all[PROBLEM_PIPE];
-    if (pipe->first && monitor->pair) {
-        const setup_failure failure = {
-            .step = STEP_CALL, .outcome = pipe->first->failure->status, .shown = pipe->shown};
+    const problem_sum *pipe = &monitor->problems[PROBLEM_PIPE];
+    if (pipe->shown.count > 0) {
+        const setup_failure failure = {.step = STEP_CALL, .outcome = pipe->first.status, .shown = pipe->shown};
         steps_add_failure(monitor, &failure);
     }
 }
@@ -301,9 +277,11 @@ static void find_peers_failures(verdict *v)
         const setup_failure *failure = &pair->failure;
         const char *account = failure->shown.count > 0 && failure->step == STEP_LOGON ? failure->shown.which : NULL;
         /* who has samples is another account's monitor */
-        bool is_other = first && account && first->numbers[STAT_SAMPLES] > 0;
+        bool is_other = first && account && first->num_samples > 0;
         first = is_other ? NULL : first;
-        verdict_monitor *monitor = first ? first : monitor_new(v->pool, pair, NULL);
+        verdict_query *none = wmem_new(v->pool, verdict_query);
+        *none = (verdict_query){.client = pair->client, .server = pair->server, .account = ""};
+        verdict_monitor *monitor = first ? first : monitor_new(v->pool, pair, none);
         bool is_cut = pair->lacks[LACKS_BYTES].count > 0 && pair->is_ours;
         bool is_unread = is_cut || (v->queries->len == 0 && v->omitted.counts[OMITTED_UNDECODED] == 0);
         steps_find(monitor);
@@ -319,6 +297,9 @@ static void find_peers_failures(verdict *v)
 void verdict_judge(verdict *v)
 {
     monitors_join(v);
+    for (unsigned i = 0; i < v->problems->len; i++) {
+        show_problem(v, g_ptr_array_index(v->problems, i));
+    }
     for (unsigned i = 0; i < v->monitors->len; i++) {
         find_problems(v, g_ptr_array_index(v->monitors, i));
     }
@@ -340,8 +321,7 @@ void verdict_judge_for_display(verdict *v)
     verdict_judge(v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
-        const double *stats = monitor->numbers;
-        bool has_data = stats[STAT_SAMPLES] > 0 || stats[STAT_PROBES] > 1; /* else it reads names */
+        bool has_data = monitor->num_samples > 0 || monitor->num_probes > 1; /* else it reads names */
         if (monitor->findings || has_data || (i + 1 == v->monitors->len && shown == 0)) {
             g_ptr_array_index(v->monitors, shown++) = monitor;
         }

@@ -17,26 +17,24 @@
 
 verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, verdict_query *first)
 {
-    verdict_monitor *monitor = wmem_new0(pool, verdict_monitor);
-    double *stats = monitor->numbers;
-    const char **texts = monitor->texts, *server = first ? first->server : pair->server;
+    verdict_monitor *monitor = wmem_new(pool, verdict_monitor);
 
-    monitor->pool = pool;
-    monitor->pair = pair;
-    monitor->first = monitor->last = first;
-    monitor->closed_frame = first ? first->closed_frame : 0;
-    monitor->called = first && first->called ? first->called : pair ? pair->called : server;
-    monitor->list = wmem_array_new(pool, sizeof(monitor_call));
-    for (unsigned i = 0; i < NUM_STATS; i++) {
-        stats[i] = NAN;
-    }
-    stats[STAT_SAMPLES] = stats[STAT_PROBES] = stats[STAT_LATE_ASKED] = stats[STAT_LATE_ANSWERED] = 0;
-    texts[STAT_CLIENT] = first ? first->client : pair->client;
-    texts[STAT_ACCOUNT] = first ? first->account : "";
-    texts[STAT_SERVER] = server;
-    if (strcmp(monitor->called, server) != 0 && !(first && (first->is_sealed || !first->called))) {
-        texts[STAT_SERVER] = wmem_strdup_printf(pool, "%s (%s)", monitor->called, server);
-    }
+    *monitor = (verdict_monitor){
+        .pool = pool,
+        .pair = pair,
+        .called = first->called ? first->called
+                  : pair        ? pair->called
+                                : first->server,
+        .first = first,
+        .last = first,
+        .closed_frame = first->closed_frame,
+        .list = wmem_array_new(pool, sizeof(monitor_call)),
+        .counters = NAN,
+        .bytes = NAN,
+        .response = NAN,
+        .jitter = NAN,
+        .ahead = NAN,
+    };
     return monitor;
 }
 
@@ -70,14 +68,11 @@ static void add_query(const verdict *v, wmem_map_t *by_key, verdict_query *query
     query->next = NULL;
     monitor->number = monitor->number > 0 ? monitor->number : query->number;
     if (!query->is_of_peers) {
-        monitor->numbers[STAT_COUNTERS] = query->counters;
+        monitor->counters = query->counters;
     }
-    for (unsigned kind = 0; kind < NUM_COUNTER_PROBLEMS; kind++) {
-        problem_things *sum = &monitor->problems[kind];
-        uint64_t before = sum->count;
-        *sum = before > 0 ? *sum : query->problems[kind];
-        sum->count = before + query->problems[kind].count;
-    }
+    monitor->absences += query->absences;
+    monitor->has_names |= query->has_names;
+    monitor->is_marked |= query->is_marked;
     if (!query->is_sealed && !wmem_map_contains(by_key, peers)) {
         wmem_map_insert(by_key, peers, monitor);
     }
@@ -90,13 +85,12 @@ static void add_query(const verdict *v, wmem_map_t *by_key, verdict_query *query
 /* --- Samples ------------------------------------------------------------------------------------------------------ */
 
 /* Returns true for a sample of a sealed key that is a list of names: asked for once or twice, while another question is asked more often. */
-static bool is_list_of_names(const monitor_call *call)
+static bool is_list_of_names(const verdict *v, const monitor_call *call)
 {
     enum { FEWEST = 3 };
-    int times = GPOINTER_TO_INT(wmem_map_lookup(call->query->questions, GUINT_TO_POINTER(call->subject)));
 
-    return call->query->is_sealed && call->outcome == CALL_SAMPLE && times < FEWEST &&
-           call->query->most_asked >= FEWEST;
+    return call->query->is_sealed && call->query->most_asked >= FEWEST &&
+           GPOINTER_TO_UINT(wmem_map_lookup(v->samples, &call->key)) < FEWEST;
 }
 
 /* Settles each sealed response without data, CALL_EMPTY until then. It becomes CALL_PROBE if the
@@ -126,7 +120,7 @@ static void settle_sealed(const verdict_monitor *monitor)
     }
 }
 
-/* Fills the monitor's `samples` with copies of its calls for counter data, of a key only those of the monitor's question. A response without data and
+/* Fills the monitor's `requests` with copies of its calls for counter data, of a key only those of the monitor's question. A response without data and
  * its query's next request within PROBE_S become one copy: `asked` of the first call, all else of the second. Times of a request that was not
  * captured are the response's. Needs: `calls`. Returns them as timing_judge() takes them, in the monitor's pool. */
 static timing_request *take_samples(verdict_monitor *monitor)
@@ -134,10 +128,10 @@ static timing_request *take_samples(verdict_monitor *monitor)
     wmem_map_t *newest = wmem_map_new(monitor->pool, g_direct_hash, g_direct_equal); /* query -> its newest sample */
     timing_request *requests = wmem_alloc_array(monitor->pool, timing_request, monitor->end - monitor->calls + 1);
 
-    monitor->samples = wmem_alloc_array(monitor->pool, monitor_call, monitor->end - monitor->calls + 1);
+    monitor->requests = wmem_alloc_array(monitor->pool, monitor_call, monitor->end - monitor->calls + 1);
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
         monitor_call sample = *call, *before = wmem_map_lookup(newest, call->query);
-        uint32_t place = monitor->num_samples, last = before ? (uint32_t)(before - monitor->samples) : TIMING_FIRST;
+        uint32_t place = monitor->num_requests, last = before ? (uint32_t)(before - monitor->requests) : TIMING_FIRST;
         if (!call->asks || (call->query->is_hkpd && call->query->asked_for != monitor->first->asked_for)) {
             continue;
         }
@@ -148,11 +142,11 @@ static timing_request *take_samples(verdict_monitor *monitor)
             place = last;
             last = requests[place].before;
         } else {
-            monitor->num_samples++;
+            monitor->num_requests++;
         }
         bool is_in_turn = sample.num_open > 1;
-        monitor->samples[place] = sample;
-        wmem_map_insert(newest, sample.query, &monitor->samples[place]);
+        monitor->requests[place] = sample;
+        wmem_map_insert(newest, sample.query, &monitor->requests[place]);
         requests[place] = (timing_request){.when = sample.asked.time,
                                            .sent = sample.sent,
                                            .answered = sample.answered.time,
@@ -181,71 +175,44 @@ static void count_samples(verdict_monitor *monitor)
 {
     wmem_array_t *seconds = wmem_array_new(monitor->pool, sizeof(double));
     wmem_array_t *offsets = wmem_array_new(monitor->pool, sizeof(double));
-    double *stats = monitor->numbers, bytes = 0;
+    double bytes = 0;
 
-    stats[STAT_NO_DATA] = 0;
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        stats[STAT_PROBES] += call->outcome == CALL_PROBE;
-        stats[STAT_NO_DATA] += call->asks && (call->outcome == CALL_FAILED || call->outcome == CALL_EMPTY);
+        monitor->num_probes += call->outcome == CALL_PROBE;
+        monitor->num_empty += call->asks && (call->outcome == CALL_FAILED || call->outcome == CALL_EMPTY);
         if (call->outcome != CALL_SAMPLE) {
             continue;
         }
         monitor->last_sampled = MAX(monitor->last_sampled, call->answered.frame);
-        stats[STAT_SAMPLES]++;
+        monitor->num_samples++;
         bytes += call->size;
         if (call->seconds >= 0) {
             wmem_array_append_one(seconds, call->seconds);
-            if (!(call->seconds <= stats[STAT_SLOWEST])) { /* NAN at first */
-                stats[STAT_SLOWEST] = call->seconds;
-                stats[STAT_SLOWEST_FRAME] = call->answered.frame;
-            }
+            monitor->slowest = monitor->slowest && call->seconds <= monitor->slowest->seconds ? monitor->slowest : call;
         }
         double offset = call->date - call->answered.time;
         if (fabs(offset) < 1e9) { /* seconds, of a clock that is set at all */
             wmem_array_append_one(offsets, offset);
         }
     }
-    stats[STAT_SIZE] = stats[STAT_SAMPLES] > 0 ? round(bytes / stats[STAT_SAMPLES]) : NAN;
-    stats[STAT_RESPONSE] = find_median(seconds);
-    stats[STAT_CLOCK] = find_median(offsets);
+    monitor->bytes = monitor->num_samples > 0 ? round(bytes / monitor->num_samples) : NAN;
+    monitor->response = find_median(seconds);
+    monitor->ahead = find_median(offsets);
 }
 
-/* Fills samples, gaps, timing and its statistics: interval, jitter, longest; without gaps they stay NAN. */
+/* Fills requests, gaps, timing and jitter. */
 static void find_intervals(verdict_monitor *monitor)
 {
-    double *stats = monitor->numbers;
-    const timing_verdict *timing = &monitor->timing;
     wmem_array_t *jitters = wmem_array_new(monitor->pool, sizeof(double));
     const timing_request *requests = take_samples(monitor);
 
-    monitor->gaps = wmem_alloc_array(monitor->pool, timing_gap, monitor->num_samples + 1);
-    monitor->timing = timing_judge(requests, monitor->num_samples, monitor->gaps);
-    for (uint32_t i = 0; i < timing->num_gaps; i++) {
-        double jitter = fabs(monitor->gaps[i].seconds - timing->usual);
+    monitor->gaps = wmem_alloc_array(monitor->pool, timing_gap, monitor->num_requests + 1);
+    monitor->timing = timing_judge(requests, monitor->num_requests, monitor->gaps);
+    for (uint32_t i = 0; i < monitor->timing.num_gaps; i++) {
+        double jitter = fabs(monitor->gaps[i].seconds - monitor->timing.usual);
         wmem_array_append_one(jitters, jitter);
-        stats[STAT_INTERVAL] = timing->usual;
-        stats[STAT_LONGEST] = monitor->gaps[timing->longest].seconds;
     }
-    stats[STAT_JITTER] = find_median(jitters);
-}
-
-/* Fills the texts of Query, Opened, of the first query, and Closed, of the newest. Needs: `number` is not 0. */
-static void describe_handles(verdict_monitor *monitor)
-{
-    const verdict_query *first = monitor->first;
-    unsigned more = MAX(monitor->num_queries, 1) - 1;
-    const char **texts = monitor->texts;
-    const char *kind = first->is_sealed ? "sealed" : first->is_hkpd ? "handle" : "query";
-
-    texts[STAT_HANDLE] =
-        wmem_strdup_printf(monitor->pool, more > 0 ? "%s %u and %u more" : "%s %u", kind, monitor->number, more);
-    texts[STAT_OPENED] = first->opened_frame > 0 ? wmem_strdup_printf(monitor->pool, "frame %u", first->opened_frame)
-                         : first->is_sealed      ? "not known"
-                                                 : "before the capture";
-    texts[STAT_CLOSED] = monitor->closed_frame > 0
-                             ? wmem_strdup_printf(monitor->pool, "frame %u", monitor->closed_frame)
-                         : first->is_sealed ? "not known"
-                                            : "left open";
+    monitor->jitter = find_median(jitters);
 }
 
 void monitors_join(verdict *v)
@@ -267,7 +234,7 @@ void monitors_join(verdict *v)
     }
     for (unsigned i = 0; i < v->calls->len; i++) {
         monitor_call call = *(const monitor_call *)g_ptr_array_index(v->calls, i);
-        if (is_list_of_names(&call)) {
+        if (call.outcome == CALL_SAMPLE && is_list_of_names(v, &call)) {
             call.outcome = CALL_DONE;
             call.asks = false;
         }
@@ -275,21 +242,14 @@ void monitors_join(verdict *v)
             call.failure = wmem_map_lookup(steps.pipe_failures, GUINT_TO_POINTER(call.asked.frame));
         }
         wmem_array_append_one(call.query->monitor->list, call);
-        call.query->monitor->facts |= call.facts;
     }
     for (unsigned i = 0; i < v->monitors->len; i++) {
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
         monitor->calls = wmem_array_get_raw(monitor->list);
         monitor->end = monitor->calls + wmem_array_get_count(monitor->list);
-        bool is_sealed = monitor->first->is_sealed;
-        monitor->number = is_sealed ? ++sealed : monitor->number;
-        monitor->numbers[STAT_REFUSED] = is_sealed ? NAN : (double)monitor->problems[PROBLEM_REFUSED].count;
-        monitor->numbers[STAT_FAILED] = is_sealed ? NAN : (double)monitor->problems[PROBLEM_BLOCK_FAILED].count;
-        if (monitor->number > 0) { /* else the server knows none */
-            describe_handles(monitor);
-        }
         find_intervals(monitor);
-        if (is_sealed) {
+        if (monitor->first->is_sealed) {
+            monitor->number = ++sealed;
             settle_sealed(monitor);
         }
         count_samples(monitor);

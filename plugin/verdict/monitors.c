@@ -14,8 +14,6 @@
 
 #define MOST_OF_NAME 40 /* characters of a server's name */
 
-#define IN_VAIN 4 /* requests without data count as one with data: the buffer of a list may have to grow a few times */
-
 #define SLOW_CALL_S 0.5 /* seconds: a call for no data that takes less makes no sample late */
 
 /* --- Whose a call is ---------------------------------------------------------------------------------------------- */
@@ -81,9 +79,6 @@ static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const ca
             .place = v->queries->len,
             .first = verdict_now(pinfo),
             .counters = NAN,
-            .succeeded = wmem_map_new(v->memory, g_direct_hash, g_direct_equal),
-            .questions = wmem_map_new(v->memory, g_direct_hash, g_direct_equal),
-            .refused = wmem_array_new(v->memory, sizeof(refused_identifier)),
             .empty_sets = wmem_map_new(v->memory, wmem_str_hash, g_str_equal),
         };
         g_ptr_array_add(v->queries, query);
@@ -132,13 +127,14 @@ static monitor_call *add_call(verdict *v, verdict_query *query, const packet_inf
     const verdict_moment now = verdict_now(pinfo), asked = {0, tapped->seconds >= 0 ? now.time - tapped->seconds : 0};
     uint32_t subject = wmem_strong_hash((const uint8_t *)&tapped->request_code, sizeof tapped->request_code) +
                        37 * g_str_hash(tapped->operation);
+    subject += tapped->subject ? 31 * wmem_strong_hash(tapped->subject, tapped->subject_size) : 0;
     monitor_call *call = wmem_new(v->memory, monitor_call);
 
     *call = (monitor_call){
         .asked = tapped->is_response ? asked : now,
         .query = query,
         .operation = g_intern_string(tapped->operation),
-        .subject = subject + (tapped->subject ? 31 * wmem_strong_hash(tapped->subject, tapped->subject_size) : 0),
+        .key = (uint64_t)query->place << 32 | subject,
         .at_request = query->connection->troubles,
         .num_open = query->num_open,
         .asks = tapped->brings_data,
@@ -165,7 +161,7 @@ static void take_response(monitor_call *call, const packet_info *pinfo, const ca
     call->outcome = (uint8_t)find_outcome(tapped);
     call->status = tapped->status;
     call->is_fault = tapped->is_fault;
-    call->facts = (uint16_t)(1 << FACT_ANSWERED | tapped->is_late << FACT_MARKED);
+    call->query->is_marked |= tapped->is_late;
     call->does_not_seal = tapped->status == ACCESS_DENIED && tapped->does_not_seal;
     call->size = count_data_bytes(tapped);
     if (call->outcome == CALL_SAMPLE && tapped->handle && tapped->answer->table->clocks.perf_freq > 0) {
@@ -190,79 +186,89 @@ static monitor_call *count_call(verdict *v, verdict_query *query, monitor_call *
     }
     query->asked -= call->outcome == CALL_PROBE;
     verdict_peers *pair = query->connection->peers;
-    void *subject = GUINT_TO_POINTER(call->subject);
-    if (tapped->is_response && call->asks) {
-        int times = GPOINTER_TO_INT(wmem_map_lookup(query->questions, subject));
-        times = call->outcome == CALL_SAMPLE ? MAX(times, 0) + 1 : times <= 0 ? times - 1 : times;
-        wmem_map_insert(query->questions, subject, GINT_TO_POINTER(times));
-        query->most_asked = MAX(query->most_asked, times > 0 ? times : -times / IN_VAIN);
-    }
     if (call->outcome == CALL_SAMPLE) {
+        unsigned times = GPOINTER_TO_UINT(wmem_map_lookup(v->samples, &call->key)) + 1;
+        wmem_map_insert(v->samples, &call->key, GUINT_TO_POINTER(times));
+        query->most_asked = MAX(query->most_asked, times);
         query->samples++;
         if (pair) {
             pair->sampled = pinfo->num;
             pair->sampled_began = MAX(pair->sampled_began, query->first.frame);
         }
     } else if (call->outcome == CALL_DONE && !call->asks) {
-        wmem_map_insert(query->succeeded, subject, GUINT_TO_POINTER(pinfo->num));
+        wmem_map_insert(v->succeeded, &call->key, GUINT_TO_POINTER(pinfo->num));
     }
     return call;
 }
 
 /* --- Counters and values ------------------------------------------------------------------------------------------ */
 
-/* Counts one more thing with a problem. Changes: keeps path (NULL: none) and error (0: none) of the first. */
-static void add_problem(const verdict *v, monitor_call *call, monitor_problem problem, const char *path,
-                        uint32_t status)
+/* Stores a problem of a counter that a response states: path, error and key as shown_problem has them. One that follows another of the same response
+ * and problem counts as one thing more of it, unless it has a key. */
+static void add_problem(const verdict *v, const monitor_call *call, monitor_problem number, const char *path,
+                        uint32_t status, uint64_t key)
 {
-    problem_things *things = &call->query->problems[problem];
+    shown_problem *last = v->problems->len > 0 ? g_ptr_array_index(v->problems, v->problems->len - 1) : NULL;
+    const verdict_moment at = monitor_call_shown_at(call);
+    bool is_next = last && last->query == call->query && last->at.frame == at.frame && last->number == number;
+    const char *behind =
+        path && g_str_has_prefix(path, "\\\\") ? strchr(path + 2, '\\') : NULL; /* the machine's name */
 
-    if (things->count++ == 0) {
-        things->path = path ? wmem_strdup(v->memory, path) : NULL;
-        things->status = status;
+    if (is_next && key == 0) {
+        last->things++;
+        return;
     }
-    call->facts |= 1u << problem;
+    shown_problem *problem = wmem_new(v->memory, shown_problem);
+    *problem = (shown_problem){.query = call->query,
+                               .number = number,
+                               .at = at,
+                               .what = path ? wmem_strdup(v->memory, behind ? behind : path) : NULL,
+                               .status = status,
+                               .things = 1,
+                               .key = key};
+    g_ptr_array_add(v->problems, problem);
 }
 
-/* Counts refusals by their kind. Failed calls are judge.c's, and instances are no problem that the query's first sample lacks, too: neither counts.
- * Changes: up to that sample stores what has none. */
-static void count_refusals(const verdict *v, monitor_call *call, packet_info *pinfo, const call_tap_data *tapped)
+/* Stores refusals as problems of their kind. Failed calls are judge.c's, and instances are no problem that the query's first sample lacks, too.
+ * Returns true if instances or objects are lacking. Changes: up to that sample stores which sets have no instances. */
+static bool count_refusals(const verdict *v, const monitor_call *call, packet_info *pinfo, const call_tap_data *tapped)
 {
-    static const monitor_problem kinds[] = {[REFUSED_COUNTER] = PROBLEM_REFUSED,
-                                            [REFUSED_BLOCK] = PROBLEM_BLOCK_FAILED,
-                                            [REFUSED_INSTANCES] = PROBLEM_NOT_DELIVERED,
-                                            [REFUSED_OBJECT] = PROBLEM_NOT_DELIVERED};
+    static const monitor_problem numbers[] = {[REFUSED_COUNTER] = PROBLEM_REFUSED,
+                                              [REFUSED_BLOCK] = PROBLEM_BLOCK_FAILED,
+                                              [REFUSED_INSTANCES] = PROBLEM_NOT_DELIVERED,
+                                              [REFUSED_OBJECT] = PROBLEM_NOT_DELIVERED,
+                                              [REFUSED_CALL] = PROBLEM_NONE};
     wmem_array_t *all = refusals_find(pinfo->pool, tapped);
+    bool lacks_some = false;
 
     for (unsigned i = 0; i < wmem_array_get_count(all); i++) {
         const refusal *found = wmem_array_index(all, i);
+        monitor_problem number = numbers[found->kind];
         bool is_set = found->kind == REFUSED_INSTANCES;
         if (is_set && call->query->samples <= 1) {
             wmem_map_insert(call->query->empty_sets, wmem_strdup(v->memory, found->path), call->query);
         }
-        if (found->kind != REFUSED_CALL && !(is_set && wmem_map_contains(call->query->empty_sets, found->path))) {
-            add_problem(v, call, kinds[found->kind], found->path, found->status);
+        if (number != PROBLEM_NONE && !(is_set && wmem_map_contains(call->query->empty_sets, found->path))) {
+            add_problem(v, call, number, found->path, found->status, found->key);
+            lacks_some |= number == PROBLEM_NOT_DELIVERED;
         }
     }
+    return lacks_some;
 }
 
-/* Stores the identifiers that a ValidateCounters response accepts or refuses, with its frame, for is_harmless(). */
-static void count_identifiers(const verdict *v, monitor_call *call, const packet_info *pinfo,
-                              const call_tap_data *tapped)
+/* Stores the frame in which ValidateCounters adds its counters, of those that it does not refuse. */
+static void count_added(const verdict *v, const packet_info *pinfo, const call_tap_data *tapped)
 {
     for (uint32_t i = 0; tapped->adds && tapped->is_response && i < tapped->num_identifiers; i++) {
-        const refused_identifier refused = {call_tap_identifier_key(tapped, i), pinfo->num};
+        uint64_t key = call_tap_identifier_key(tapped, i);
         if (tapped->identifiers[i].status == 0) {
-            wmem_map_insert(v->accepted, wmem_memdup(v->memory, &refused.key, sizeof refused.key),
-                            GUINT_TO_POINTER(pinfo->num));
-        } else {
-            wmem_array_append_one(call->query->refused, refused);
+            wmem_map_insert(v->succeeded, wmem_memdup(v->memory, &key, sizeof key), GUINT_TO_POINTER(pinfo->num));
         }
     }
 }
 
 /* Counts values of a sample of which something is assumed, or whose type is not known. */
-static void count_values(verdict *v, monitor_call *call, packet_info *pinfo, const call_tap_data *tapped)
+static void count_values(verdict *v, const monitor_call *call, packet_info *pinfo, const call_tap_data *tapped)
 {
     value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
 
@@ -272,15 +278,14 @@ static void count_values(verdict *v, monitor_call *call, packet_info *pinfo, con
             stream->at.raw.size > 0 ? value_stream_result(stream) : (perf_result){.none = PERF_NO_RESULT_OK};
         assumed_reason reason = value_stream_assumed_reason(stream);
         if (reason != ASSUMED_NONE && reason != ASSUMED_RESPONSE) { /* malformed data is said of the response */
-            add_problem(v, call, PROBLEM_ASSUMED, value_stream_path(stream), 0);
+            add_problem(v, call, PROBLEM_ASSUMED, value_stream_path(stream), 0, 0);
         }
-        call->facts |= (uint16_t)(is_untyped_result(&result) << FACT_UNTYPED);
         v->omitted.counts[OMITTED_UNTYPED] += is_untyped_result(&result);
     }
 }
 
 /* Counts problems that a request or response states of counters and values. Changes: problems of the call and of its query. */
-static void count_problems(verdict *v, monitor_call *call, packet_info *pinfo, const call_tap_data *tapped)
+static void count_problems(verdict *v, const monitor_call *call, packet_info *pinfo, const call_tap_data *tapped)
 {
     enum { FILE_NOT_FOUND = 2, SMALLEST_LIST = 8 }; /* bytes: one title of a digit, and the list's end */
     verdict_query *query = call->query;
@@ -292,16 +297,15 @@ static void count_problems(verdict *v, monitor_call *call, packet_info *pinfo, c
     bool is_malformed = answer ? answer->sample == NULL || tapped->is_damaged
                                : tapped->is_damaged && tapped->is_response && tapped->brings_data;
 
-    count_identifiers(v, call, pinfo, tapped);
-    count_refusals(v, call, pinfo, tapped);
+    count_added(v, pinfo, tapped);
+    bool is_absent = count_refusals(v, call, pinfo, tapped);
     if (is_malformed && tapped->handle && !is_cut) {
-        add_problem(v, call, PROBLEM_DAMAGED, NULL, 0);
+        add_problem(v, call, PROBLEM_DAMAGED, NULL, 0, 0);
     } else if (is_titles && !is_whole && (tapped->status == 0 || tapped->status == FILE_NOT_FOUND)) {
-        add_problem(v, call, PROBLEM_NAMES, NULL, 0);
+        add_problem(v, call, PROBLEM_NAMES, NULL, 0, 0);
     }
-    call->facts |= (is_titles && is_whole) << FACT_TITLES;
+    query->has_names |= is_titles && is_whole;
     if (call_tap_has_sample(tapped)) {
-        bool is_absent = call->facts & 1u << PROBLEM_NOT_DELIVERED;
         query->absences += is_absent && !query->is_absent;
         query->is_absent = is_absent;
         count_values(v, call, pinfo, tapped);
@@ -390,17 +394,20 @@ void verdict_restart(verdict **place)
         v->pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
         v->queries = g_ptr_array_new();
         v->calls = g_ptr_array_new();
+        v->problems = g_ptr_array_new();
         v->monitors = g_ptr_array_new();
     }
     g_ptr_array_set_size(v->monitors, 0);
     g_ptr_array_set_size(v->queries, 0);
     g_ptr_array_set_size(v->calls, 0);
+    g_ptr_array_set_size(v->problems, 0);
     wmem_free_all(v->memory);
     wmem_free_all(v->pool);
     /* the next capture (tshark -M) has other handles and connections, perhaps at the same addresses */
     v->by_key = wmem_map_new_autoreset(v->memory, wmem_file_scope(), wmem_str_hash, g_str_equal);
     v->waiting = wmem_map_new_autoreset(v->memory, wmem_file_scope(), g_direct_hash, g_direct_equal);
     v->handles = wmem_map_new_autoreset(v->memory, wmem_file_scope(), g_direct_hash, g_direct_equal);
-    v->accepted = wmem_map_new(v->memory, wmem_int64_hash, g_int64_equal);
+    v->succeeded = wmem_map_new(v->memory, wmem_int64_hash, g_int64_equal);
+    v->samples = wmem_map_new(v->memory, wmem_int64_hash, g_int64_equal);
     v->omitted = (omissions){0};
 }

@@ -41,7 +41,7 @@ typedef struct {
     const pipe_failure *failure;          /* in the place of the response; NULL: none, or not judged yet */
     struct verdict_query *query;
     const char *operation;        /* interned */
-    uint32_t subject;             /* hash of operation and key, name or question that it is about, to know it again */
+    uint64_t key;                 /* of its query, operation, and the key, name or question that it is about */
     uint32_t status;              /* of the response: Win32 error, or, if `is_fault`, a fault's */
     uint32_t size;                /* bytes of counter data */
     uint32_t num_open;            /* sealed: queries that were open then */
@@ -49,7 +49,6 @@ typedef struct {
     bool is_fault, does_not_seal; /* does_not_seal: it was denied, and its client signs its calls, or less */
     bool asks;                    /* for counter data */
     uint8_t outcome;              /* call_outcome */
-    uint16_t facts;               /* bits, 1 << number: of NUM_COUNTER_PROBLEMS, and call_fact */
 } monitor_call;
 
 /* Returns the packet that shows what is wrong with a call: the response, else the request. */
@@ -97,25 +96,25 @@ typedef enum {
     NUM_COUNTER_PROBLEMS = PROBLEM_NAMES + 1
 } monitor_problem;
 
-/* Facts of a response, beside problems of counters. */
-typedef enum {
-    FACT_ANSWERED = NUM_COUNTER_PROBLEMS,
-    FACT_MARKED, /* its packet states that it is late or slow */
-    FACT_TITLES, /* it brings a list of names */
-    FACT_UNTYPED /* the type of a value is not known */
-} call_fact;
-
+/* A problem that a packet shows. */
 typedef struct {
-    uint64_t count;   /* number of counters, values, or responses */
-    const char *path; /* of the first; NULL: it has none */
-    uint32_t status;  /* Win32 error of the first; 0: none */
-} problem_things;
+    struct verdict_query *query;
+    monitor_problem number;
+    verdict_moment at;
+    const char *what; /* path of the first counter or value; of a whole call its operation; NULL: none */
+    uint32_t status;  /* Win32 error of `what`, or, if `is_fault`, a fault's; 0: none */
+    bool is_fault;
+    uint64_t things; /* number of counters or values; of a whole call 0 */
+    uint64_t key;    /* the problem is none if this succeeds later; 0: it stays one */
+} shown_problem;
 
-/* A counter that ValidateCounters refused. */
+/* All that shows a problem of a monitor. */
 typedef struct {
-    uint64_t key;   /* call_tap_identifier_key() */
-    uint32_t frame; /* of the response */
-} refused_identifier;
+    verdict_evidence shown;
+    shown_problem first;
+    uint64_t things; /* of all */
+    bool is_mixed;   /* some have another operation or error than the first */
+} problem_sum;
 
 typedef struct verdict_query {
     struct verdict_monitor *monitor;       /* as of the last judgement */
@@ -135,67 +134,43 @@ typedef struct verdict_query {
     uint64_t samples;
     uint32_t asked;         /* number of calls for data, size probes left out */
     double counters;        /* number in its newest response, or as QueryCounterInfo says; NAN: not known */
-    wmem_map_t *succeeded;  /* subject of a call for no data -> frame of its latest success */
-    wmem_map_t *questions;  /* sealed key: subject -> number of its responses with data; negative: of those without */
-    int most_asked;         /* sealed key: the highest number in `questions`, of IN_VAIN without data one */
-    wmem_array_t *refused;  /* refused_identifier */
+    unsigned most_asked;    /* the highest number of samples of one question */
     wmem_map_t *empty_sets; /* paths of sets that had no instances in the first sample */
     unsigned absences;      /* times that instances, or an object, went away */
     bool is_absent;         /* some are away in the newest sample */
-    problem_things problems[NUM_COUNTER_PROBLEMS];
+    bool has_names;         /* a response brought a whole list of names */
+    bool is_marked;         /* a response is late or slow by what its packet states */
 } verdict_query;
-
-/* Statistics of a monitor: columns of `-z pcq,queries` down to ACCOUNT, and members of the JSON.
- * X(STAT, name in JSON, title, format, as of a table_column). A text is NULL, and a number NAN, where there is none. */
-#define MONITOR_STATS(X) \
-    X(HANDLE, "handle", "Query", NULL) \
-    X(CLIENT, "client", "Client", NULL) \
-    X(SERVER, "server", "Server", NULL) \
-    X(SAMPLES, "samples", "Samples", "%.0f") \
-    X(INTERVAL, "interval", "Interval (s)", "%.6g") \
-    X(LATE_ASKED, "late_asked", "Late", "%.0f") \
-    X(LONGEST, "longest", "Longest gap (s)", "%.6g") \
-    X(RESPONSE, "response", "Median SRT (s)", "%.6g") \
-    X(SLOWEST, "slowest", "Max SRT (s)", "%.6g") \
-    X(SLOWEST_FRAME, "slowest_frame", "Max SRT frame", "%.0f") \
-    X(COUNTERS, "counters", "Counters", "%.0f") \
-    X(REFUSED, "refused", "Refused", "%.0f") \
-    X(FAILED, "failed_blocks", "Failed", "%.0f") \
-    X(SIZE, "bytes_per_sample", "Bytes/sample", "%.0f") \
-    X(ACCOUNT, "account", "Account", NULL) \
-    X(JITTER, "jitter", "Jitter (s)", "%.6g") \
-    X(LATE_ANSWERED, "late_answered", "Slow responses", "%.0f") \
-    X(CLOCK, "server_clock", "Server clock (s)", "%+.3f") \
-    X(OPENED, "opened", "Opened", NULL) \
-    X(CLOSED, "closed", "Closed", NULL) \
-    X(PROBES, "size_probes", "Size probes", "%.0f") \
-    X(NO_DATA, "no_data", "No data", "%.0f")
-
-#define STAT_NUMBER(stat, ...) STAT_##stat,
-enum { MONITOR_STATS(STAT_NUMBER) NUM_STATS };
-#define NUM_QUERY_COLUMNS (STAT_ACCOUNT + 1)
 
 /* A monitor as of one judgement: monitors_join() makes it, judge.c adds findings, and the next judgement frees it. */
 typedef struct verdict_monitor {
     wmem_allocator_t *pool;
-    verdict_peers *pair;         /* NULL: not by TCP */
-    const char *called;          /* name that the client gives the server, else its address */
-    verdict_query *first, *last; /* its queries; those without calls for samples last. NULL: the peers made no call */
-    unsigned num_queries;        /* without the calls that have no query */
-    uint32_t number;             /* of its first handle, sealed ones from 1; 0: the server knows none */
-    wmem_array_t *list;          /* monitor_call, of all queries, in the order of their requests */
-    monitor_call *calls, *end;   /* the same */
-    monitor_call *samples;       /* requests for counter data; a size probe and its repetition are one */
-    uint32_t num_samples;
-    uint32_t closed_frame;                         /* of the newest of these queries; 0: none */
-    uint32_t last_sampled;                         /* frame of the newest response with data; 0: none */
-    timing_gap *gaps;                              /* between samples, timing.num_gaps */
-    timing_verdict timing;                         /* of these samples */
-    problem_things problems[NUM_COUNTER_PROBLEMS]; /* of all queries */
-    unsigned facts;                                /* of all calls */
-    verdict_finding *findings;                     /* the worst first */
-    double numbers[NUM_STATS];                     /* statistics; NAN: there is none, or it is a text */
-    const char *texts[NUM_STATS];                  /* statistics; NULL: there is none, or it is a number */
+    verdict_peers *pair; /* NULL: not by TCP */
+    const char *called;  /* name that the client gives the server, else its address */
+    verdict_query *first,
+        *last; /* its queries; those without calls for samples last; one without calls: the peers made none */
+    unsigned num_queries;      /* without the calls that have no query */
+    uint32_t number;           /* of its first handle, sealed ones from 1; 0: the server knows none */
+    wmem_array_t *list;        /* monitor_call, of all queries, in the order of their requests */
+    monitor_call *calls, *end; /* the same */
+    monitor_call *requests;    /* for counter data; a size probe and its repetition are one */
+    uint32_t num_requests;
+    uint32_t closed_frame;                       /* of the newest of these queries; 0: none */
+    uint32_t last_sampled;                       /* frame of the newest response with data; 0: none */
+    timing_gap *gaps;                            /* between samples, timing.num_gaps */
+    timing_verdict timing;                       /* of these requests */
+    unsigned num_samples, num_probes, num_empty; /* responses with data, size probes, calls for data without any */
+    unsigned num_late, num_slow;                 /* late requests and slow responses */
+    const monitor_call *slowest;                 /* sample; NULL: no response time is known */
+    double counters;                             /* number in the newest response; this and the others NAN: not known */
+    double bytes;                                /* of counter data, mean of the samples */
+    double response;                             /* median seconds of the samples */
+    double jitter;                               /* median seconds by which gaps differ from the usual one */
+    double ahead;                                /* median seconds by which the server's time of day is ahead */
+    bool has_names, is_marked;                   /* some of its queries */
+    unsigned absences;                           /* of all queries */
+    problem_sum problems[NUM_PROBLEMS];
+    verdict_finding *findings; /* the worst first */
 } verdict_monitor;
 
 /* All of a capture. */
@@ -206,10 +181,12 @@ typedef struct {
     wmem_map_t *waiting;             /* call_tap_data.call -> its monitor_call that has no response yet */
     wmem_map_t *by_key;              /* key of a call, see format_query_key() -> verdict_query */
     wmem_map_t *handles;             /* verdict_query -> its state_handle */
-    wmem_map_t *accepted;            /* call_tap_identifier_key() -> frame in which the server accepted it last */
-    GPtrArray *monitors;             /* verdict_monitor, as of the last judgement */
-    omissions omitted;               /* of values, too */
-    uint64_t values;                 /* number in all samples */
+    GPtrArray *problems;             /* shown_problem: what responses state of counters, in their order */
+    wmem_map_t *succeeded; /* key of a call for no data, or a counter that was added -> frame of its latest success */
+    wmem_map_t *samples;   /* key of a call -> number of its responses with data */
+    GPtrArray *monitors;   /* verdict_monitor, as of the last judgement */
+    omissions omitted;     /* of values, too */
+    uint64_t values;       /* number in all samples */
 } verdict;
 
 /* Begins a verdict, before the first packet: without calls and monitors. Changes: creates it if it is NULL; listens to how clients connect.
@@ -224,8 +201,7 @@ const monitor_call *verdict_count(verdict *v, packet_info *pinfo, const call_tap
 /* Joins queries to monitors, with their samples and statistics. Changes: frees the monitors before and all of `v->pool`; what was counted stays. */
 void monitors_join(verdict *v);
 
-/* Returns a monitor without queries and calls, its counts 0, other numbers NAN. It is not yet in the verdict's list. `pair`: NULL: not by TCP;
- * `first`: its query, NULL: none, for findings of the peers' steps. */
+/* Returns a monitor of one query, without calls. It is not yet in the verdict's list. `pair`: NULL: not by TCP. */
 verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, verdict_query *first);
 
 /* --- evidence.c --------------------------------------------------------------------------------------------------- */

@@ -716,16 +716,17 @@ void steps_find_lacking(verdict_monitor *monitor, bool is_harmful)
     };
     const verdict_peers *peers = monitor->pair;
     const verdict_connection *one_way = peers->asker->one_way;
+    bool has_calls = monitor->calls < monitor->end;
     verdict_evidence lacks[NUM_LACKS];
 
     memcpy(lacks, peers->lacks, sizeof lacks);
     if (steps_is_one_way(one_way) && one_way->peers == peers) {
         evidence_add(monitor->pool, &lacks[LACKS_WAY], one_way->begin);
     }
-    for (unsigned i = 0; i < NUM_LACKS && peers->has_messages && (monitor->first || !monitor->findings); i++) {
+    for (unsigned i = 0; i < NUM_LACKS && peers->has_messages && (has_calls || !monitor->findings); i++) {
         bool is_of_calls = i == LACKS_PACKETS || i == LACKS_BYTES;
-        lacks[i].is_unread = !monitor->first || i == LACKS_WAY;
-        if (i == LACKS_WAY || (monitor->first ? is_of_calls && is_harmful : i != LACKS_PACKETS)) {
+        lacks[i].is_unread = !has_calls || i == LACKS_WAY;
+        if (i == LACKS_WAY || (has_calls ? is_of_calls && is_harmful : i != LACKS_PACKETS)) {
             monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &lacks[i], "The capture %s: $T", words[i]);
         }
     }

@@ -31,7 +31,7 @@ typedef struct {
 /* Returns NOT_HEALTHY for a finding that is neither a note nor is_unread. NOT_KNOWN: is_unread, sealed calls, or no samples. */
 static health find_health(const verdict_monitor *monitor)
 {
-    bool is_known = monitor->first && !monitor->first->is_sealed && monitor->numbers[STAT_SAMPLES] > 0;
+    bool is_known = !monitor->first->is_sealed && monitor->num_samples > 0;
 
     for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
         if (finding->kind < VERDICT_FIRST_NOTE && !finding->is_unread) {
@@ -61,6 +61,88 @@ static health find_health_of_all(const verdict *v)
     return all;
 }
 
+/* --- Statistics --------------------------------------------------------------------------------------------------- */
+
+/* Returns "query 1", "handle 1 and 2 more" or "sealed 1"; NULL: no handle that the server knows. */
+static const char *format_handles(const verdict_monitor *monitor)
+{
+    unsigned more = MAX(monitor->num_queries, 1) - 1;
+    const char *kind = monitor->first->is_sealed ? "sealed" : monitor->first->is_hkpd ? "handle" : "query";
+
+    return monitor->number == 0 ? NULL
+           : more > 0           ? wmem_strdup_printf(monitor->pool, "%s %u and %u more", kind, monitor->number, more)
+                                : wmem_strdup_printf(monitor->pool, "%s %u", kind, monitor->number);
+}
+
+/* Returns "frame 12", in which a handle was opened or closed; 0: `otherwise`, of a sealed one "not known"; NULL: no handle. */
+static const char *format_frame(const verdict_monitor *monitor, uint32_t frame, const char *otherwise)
+{
+    return monitor->number == 0        ? NULL
+           : frame > 0                 ? wmem_strdup_printf(monitor->pool, "frame %u", frame)
+           : monitor->first->is_sealed ? "not known"
+                                       : otherwise;
+}
+
+/* Returns "SRV01 (192.0.2.20)"; without a name, or sealed, the address alone. */
+static const char *format_server(const verdict_monitor *monitor)
+{
+    const char *address = monitor->first->server;
+
+    return monitor->first->is_sealed || strcmp(monitor->called, address) == 0
+               ? address
+               : wmem_strdup_printf(monitor->pool, "%s (%s)", monitor->called, address);
+}
+
+/* Returns the number of counters or blocks with a problem; NAN: they are sealed. */
+static double count_things(const verdict_monitor *monitor, monitor_problem problem)
+{
+    return monitor->first->is_sealed ? NAN : (double)monitor->problems[problem].things;
+}
+
+/* Statistics of a monitor `m`, with its `longest` gap: members of the JSON, and down to Account columns of `-z pcq,queries`.
+ * X(name in JSON, title, format, as of a table_column; cell) */
+#define STATISTICS(X) \
+    X("handle", "Query", NULL, .text = format_handles(m)) \
+    X("client", "Client", NULL, .text = m->first->client) \
+    X("server", "Server", NULL, .text = format_server(m)) \
+    X("samples", "Samples", "%.0f", .number = m->num_samples) \
+    X("interval", "Interval (s)", "%.6g", .number = longest ? m->timing.usual : NAN) \
+    X("late_asked", "Late", "%.0f", .number = m->num_late) \
+    X("longest", "Longest gap (s)", "%.6g", .number = longest ? longest->seconds : NAN) \
+    X("response", "Median SRT (s)", "%.6g", .number = m->response) \
+    X("slowest", "Max SRT (s)", "%.6g", .number = m->slowest ? m->slowest->seconds : NAN) \
+    X("slowest_frame", "Max SRT frame", "%.0f", .number = m->slowest ? m->slowest->answered.frame : NAN) \
+    X("counters", "Counters", "%.0f", .number = m->counters) \
+    X("refused", "Refused", "%.0f", .number = count_things(m, PROBLEM_REFUSED)) \
+    X("failed_blocks", "Failed", "%.0f", .number = count_things(m, PROBLEM_BLOCK_FAILED)) \
+    X("bytes_per_sample", "Bytes/sample", "%.0f", .number = m->bytes) \
+    X("account", "Account", NULL, .text = m->first->account) \
+    X("jitter", "Jitter (s)", "%.6g", .number = m->jitter) \
+    X("late_answered", "Slow responses", "%.0f", .number = m->num_slow) \
+    X("server_clock", "Server clock (s)", "%+.3f", .number = m->ahead) \
+    X("opened", "Opened", NULL, .text = format_frame(m, m->first->opened_frame, "before the capture")) \
+    X("closed", "Closed", NULL, .text = format_frame(m, m->closed_frame, "left open")) \
+    X("size_probes", "Size probes", "%.0f", .number = m->num_probes) \
+    X("no_data", "No data", "%.0f", .number = m->num_empty)
+
+#define NUM_QUERY_COLUMNS 15
+
+#define STAT_NAME(name, ...) name,
+#define STAT_COLUMN(name, title, format, ...) {title, format},
+#define STAT_CELL(name, title, format, ...) {__VA_ARGS__},
+static const char *const stat_names[] = {STATISTICS(STAT_NAME)};
+static const table_column stat_columns[] = {STATISTICS(STAT_COLUMN)};
+#define NUM_STATS G_N_ELEMENTS(stat_names)
+
+/* Returns NUM_STATS cells, in the monitor's pool. */
+static table_cell *fill_cells(const verdict_monitor *m)
+{
+    const timing_gap *longest = m->timing.num_gaps > 0 ? &m->gaps[m->timing.longest] : NULL;
+    const table_cell cells[] = {STATISTICS(STAT_CELL)};
+
+    return wmem_memdup(m->pool, cells, sizeof cells);
+}
+
 /* --- A monitor's line --------------------------------------------------------------------------------------------- */
 
 const char *format_seconds(const verdict_monitor *monitor, const char *before, double seconds)
@@ -78,55 +160,50 @@ const char *format_seconds(const verdict_monitor *monitor, const char *before, d
 static const char *format_sampling(const verdict_monitor *monitor)
 {
     const timing_verdict *timing = &monitor->timing;
-    const double *stats = monitor->numbers;
-    bool is_answered = monitor->facts >> FACT_ANSWERED & 1;
-    bool reads_names = (monitor->facts >> FACT_TITLES & 1) && monitor->num_samples == 0 && stats[STAT_PROBES] <= 0;
+    const timing_gap *longest = timing->num_gaps > 0 ? &monitor->gaps[timing->longest] : NULL;
+    bool reads_names = monitor->has_names && monitor->num_requests == 0 && monitor->num_probes == 0;
     /* the interval is known, no gap is long, no response slow, no packet marked */
-    bool none_late = timing->is_even && !timing_is_long(stats[STAT_LONGEST], timing->usual, TIMING_LATE) &&
-                     !steps.was_set && !(monitor->facts >> FACT_MARKED & 1) && stats[STAT_LATE_ANSWERED] == 0;
+    bool none_late = timing->is_even && !timing_is_long(longest->seconds, timing->usual, TIMING_LATE) &&
+                     !steps.was_set && !monitor->is_marked && monitor->num_slow == 0;
     wmem_allocator_t *pool = monitor->pool;
 
-    if (stats[STAT_SAMPLES] <= 0) {
+    if (monitor->num_samples == 0) {
         return reads_names && !monitor->findings ? "no samples: it reads lists of names, and asks for no value"
                : !monitor->first->is_sealed && monitor->pair && monitor->pair->sampled > 0
                    ? "other queries get the samples" /* perhaps its own, not decoded */
-               : is_answered ? "no samples: no answer with data was captured"
-                             : "no samples: no answer to its calls was captured";
+                   : "no samples: no answer with data was captured";
     }
     const char *every = timing->is_even ? format_seconds(monitor, " every ", timing->usual) : "";
-    const char *late =
-        stats[STAT_LATE_ASKED] > 0 ? wmem_strdup_printf(pool, ", %.0f late", stats[STAT_LATE_ASKED]) : "";
-    const char *slow =
-        stats[STAT_LATE_ANSWERED] > 0 ? wmem_strdup_printf(pool, ", %.0f slow", stats[STAT_LATE_ANSWERED]) : "";
+    const char *late = monitor->num_late > 0 ? wmem_strdup_printf(pool, ", %u late", monitor->num_late) : "";
+    const char *slow = monitor->num_slow > 0 ? wmem_strdup_printf(pool, ", %u slow", monitor->num_slow) : "";
     const char *gap = "";
-    if (timing->num_gaps > 0 && !none_late) {
-        const timing_gap *longest = &monitor->gaps[timing->longest];
+    if (longest && !none_late) {
         gap = wmem_strdup_printf(pool, "%s, frame %u", format_seconds(monitor, ", longest gap ", longest->seconds),
-                                 monitor_call_shown_at(&monitor->samples[longest->request]).frame);
+                                 monitor_call_shown_at(&monitor->requests[longest->request]).frame);
     }
-    return wmem_strconcat(pool, text_counted(pool, (uint64_t)stats[STAT_SAMPLES], "sample"), every,
+    return wmem_strconcat(pool, text_counted(pool, monitor->num_samples, "sample"), every,
                           none_late ? ", none late" : "", late, slow, gap, NULL);
 }
 
 const char *format_monitor_line(const verdict_monitor *monitor)
 {
     static const uint8_t needed_most[] = {0, 2, 3, 1}; /* parts in the order in which they get room */
-    const double *stats = monitor->numbers;
-    const char *account = monitor->texts[STAT_ACCOUNT];
+    const char *account = monitor->first->account, *handles = monitor->num_samples > 0 ? format_handles(monitor) : NULL;
     wmem_allocator_t *pool = monitor->pool;
-    const char *client = monitor->texts[STAT_CLIENT], *line = NULL;
+    const char *client = monitor->first->client, *line = NULL;
 
-    if (monitor->first == NULL) {
+    if (monitor->calls == monitor->end) {
         return wmem_strdup_printf(pool, "%s to %s", client, monitor->called);
     }
     const char *sampling = format_sampling(monitor);
     const char *sealed = monitor->first->is_sealed ? "; sealed: refusals and errors are not visible" : "";
-    const char *slowest = format_seconds(monitor, " (slowest ", stats[STAT_SLOWEST]);
-    bool is_timed = !*sealed && *slowest, has_query = monitor->number > 0 && stats[STAT_SAMPLES] > 0;
-    const char *parts[] = {is_timed ? format_seconds(monitor, ", answered in ", stats[STAT_RESPONSE]) : "",
-                           is_timed ? wmem_strdup_printf(pool, "%s, frame %.0f)", slowest, stats[STAT_SLOWEST_FRAME])
-                                    : "",
-                           has_query ? wmem_strconcat(pool, ", ", monitor->texts[STAT_HANDLE], NULL) : "",
+    const monitor_call *slowest = *sealed ? NULL : monitor->slowest;
+    const char *parts[] = {slowest ? format_seconds(monitor, ", answered in ", monitor->response) : "",
+                           slowest ? wmem_strdup_printf(pool, "%s, frame %u)",
+                                                        format_seconds(monitor, " (slowest ", slowest->seconds),
+                                                        slowest->answered.frame)
+                                   : "",
+                           handles ? wmem_strconcat(pool, ", ", handles, NULL) : "",
                            *account ? wmem_strconcat(pool, ", logon ", account, NULL) : ""};
     long room = -1; /* names are cut until there is some */
     for (unsigned cut = 0; room < 0 && cut < VERDICT_LINE; cut++) {
@@ -195,17 +272,17 @@ static void write_summary_text(GString *text, const verdict *v)
     GString *behind = g_string_new(NULL);
     health all = find_health_of_all(v);
     unsigned first = all == NOT_KNOWN && lacks_names(v); /* note that stands above all */
-    double samples = 0;
+    uint64_t samples = 0;
 
     for (unsigned i = 0; i < v->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
         for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
             write_finding(finding->kind < VERDICT_FIRST_NOTE ? text : behind, monitor, finding);
         }
-        if (monitor->first) {
+        if (monitor->calls < monitor->end) {
             append_line(text, "", format_monitor_line(monitor));
         }
-        samples += monitor->numbers[STAT_SAMPLES];
+        samples += monitor->num_samples;
     }
     g_string_append(text, behind->str);
     for (unsigned i = first; i < notes->len; i++) {
@@ -213,7 +290,7 @@ static void write_summary_text(GString *text, const verdict *v)
     }
     const char *headline =
         wmem_strdup_printf(v->pool, "No problems found: %s, %s", text_counted(v->pool, v->monitors->len, "monitor"),
-                           text_counted(v->pool, (uint64_t)samples, "sample"));
+                           text_counted(v->pool, samples, "sample"));
     headline = first ? g_ptr_array_index(notes, 0) : headline;
     if (first || all == HEALTHY) {
         g_string_prepend(text, wmem_strconcat(v->pool, headline, "\n", NULL));
@@ -276,22 +353,19 @@ static void put_finding(json_dumper *json, const verdict_monitor *monitor, const
     json_dumper_end_object(json);
 }
 
-#define STAT_NAME(stat, name, ...) name,
-#define STAT_COLUMN(stat, name, ...) {__VA_ARGS__},
-static const char *const stat_names[] = {MONITOR_STATS(STAT_NAME)};
-static const table_column stat_columns[] = {MONITOR_STATS(STAT_COLUMN)};
-
 static void put_monitor(json_dumper *json, const verdict_monitor *monitor)
 {
+    const table_cell *cells = fill_cells(monitor);
+
     json_dumper_begin_object(json);
     put_word(json, "healthy", health_words[find_health(monitor)]);
-    put_word(json, "sealed", monitor->first && monitor->first->is_sealed ? "true" : "false");
+    put_word(json, "sealed", monitor->first->is_sealed ? "true" : "false");
     verdict_put_number(json, "queries", monitor->number > 0 ? MAX(monitor->num_queries, 1) : 0);
     for (unsigned i = 0; i < NUM_STATS; i++) {
         if (stat_columns[i].format) {
-            verdict_put_number(json, stat_names[i], monitor->numbers[i]);
-        } else if (monitor->texts[i]) {
-            verdict_put_text(json, stat_names[i], monitor->texts[i]);
+            verdict_put_number(json, stat_names[i], cells[i].number);
+        } else if (cells[i].text) {
+            verdict_put_text(json, stat_names[i], cells[i].text);
         }
     }
     verdict_begin_list(json, "findings");
@@ -373,8 +447,8 @@ static void add_finding_row(stat_table *t, const verdict_monitor *monitor, const
         {.number = finding ? finding->count : NAN},
         {.number = finding ? finding->frames[0] : NAN},
         {.text = finding ? verdict_filter(monitor->pool, finding) : NULL},
-        {.text = monitor->texts[STAT_CLIENT]},
-        {.text = monitor->texts[STAT_SERVER]},
+        {.text = monitor->first->client},
+        {.text = format_server(monitor)},
         {.text = finding ? finding->more : NULL},
     };
 
@@ -394,7 +468,7 @@ static void fill_findings(stat_table *t)
         for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
             add_finding_row(t, monitor, finding);
         }
-        if (monitor->first) {
+        if (monitor->calls < monitor->end) {
             add_finding_row(t, monitor, NULL);
         }
     }
@@ -405,15 +479,15 @@ static void fill_findings(stat_table *t)
 static void fill_queries(stat_table *t)
 {
     verdict *v = ((summary *)t->data)->verdict;
-    table_cell cells[NUM_QUERY_COLUMNS];
 
     verdict_judge(v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
+        table_cell *cells = fill_cells(monitor);
         for (unsigned c = 0; c < NUM_QUERY_COLUMNS; c++) {
-            cells[c] = (table_cell){monitor->texts[c], round(monitor->numbers[c] * 1e6) / 1e6};
+            cells[c].number = round(cells[c].number * 1e6) / 1e6;
         }
-        if (monitor->number > 0 && monitor->numbers[STAT_SAMPLES] > 0) {
+        if (monitor->number > 0 && monitor->num_samples > 0) {
             stat_table_add_row(t, cells, NUM_QUERY_COLUMNS);
         }
     }

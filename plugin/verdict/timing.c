@@ -86,7 +86,7 @@ static void add_groups(verdict_monitor *monitor, verdict_kind kind, const late_g
         if (group->seconds.count > 0) {
             monitor_add_finding(monitor, kind, party, &group->shown, "%s (%u of %u samples[%s%s]): $T",
                                 words[kind == VERDICT_SLOW][cause], (unsigned)group->seconds.count,
-                                monitor->num_samples,
+                                monitor->num_requests,
                                 format_seconds(monitor, ", ", perf_spread_median(&group->seconds)),
                                 format_seconds(monitor, ", usually ", usual));
         }
@@ -104,7 +104,7 @@ static bool find_late(verdict_monitor *monitor)
 
     for (uint32_t i = 0; i < monitor->timing.num_gaps; i++) {
         const timing_gap *gap = &monitor->gaps[i];
-        const monitor_call *before = &monitor->samples[gap->before], *sample = &monitor->samples[gap->request];
+        const monitor_call *before = &monitor->requests[gap->before], *sample = &monitor->requests[gap->request];
         bool is_closed = before->query->closed_frame > 0 || before->connection->is_ended_by_client; /* by the client */
         bool is_long = timing_is_long(gap->seconds, usual, TIMING_LATE);
         bool is_unseen =
@@ -122,7 +122,7 @@ static bool find_late(verdict_monitor *monitor)
             evidence_add(monitor->pool, &pauses, monitor_call_shown_at(sample));
         } else {
             add_to_group(monitor, &groups[cause], sample, gap->seconds);
-            monitor->numbers[STAT_LATE_ASKED]++;
+            monitor->num_late++;
         }
     }
     add_groups(monitor, VERDICT_ASKED_LATE, groups, usual);
@@ -136,12 +136,12 @@ static void find_slow(verdict_monitor *monitor)
 {
     late_group groups[NUM_CAUSES] = {{.seconds = {.count = 0}}};
 
-    for (uint32_t i = 0; i < monitor->num_samples; i++) {
-        const monitor_call *sample = &monitor->samples[i];
+    for (uint32_t i = 0; i < monitor->num_requests; i++) {
+        const monitor_call *sample = &monitor->requests[i];
         double delay = sample->answered.time - sample->sent;
         if (sample->answered.time > 0 && sample->seconds >= 0 && delay >= monitor->timing.slow_from) {
             add_to_group(monitor, &groups[find_cause(NULL, sample, delay)], sample, delay);
-            monitor->numbers[STAT_LATE_ANSWERED]++;
+            monitor->num_slow++;
         }
     }
     add_groups(monitor, VERDICT_SLOW, groups, monitor->timing.quartile);
@@ -155,8 +155,8 @@ static void find_other_clock(verdict_monitor *monitor)
     const monitor_call *before = NULL;
     double up = 0; /* seconds that the new one runs */
 
-    for (uint32_t i = 0; i < monitor->num_samples; i++) {
-        const monitor_call *sample = &monitor->samples[i];
+    for (uint32_t i = 0; i < monitor->num_requests; i++) {
+        const monitor_call *sample = &monitor->requests[i];
         if (sample->clock <= 0) {
             continue;
         }

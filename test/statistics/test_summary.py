@@ -138,10 +138,8 @@ def test_what_is_empty_says_why(tshark, tmp_path, scenario, words):
 
 
 @pytest.mark.parametrize('key', [KEY, ()], ids=['key', 'no-key'])
-@pytest.mark.parametrize('lost, words', [
-    (('response', (DATA,)), 'no answer with data was captured'), (('response', range(8)), 'no answer to its calls was captured'),
-    ((None, (DATA,)), 'no answer with data was captured')], ids=['answers-with-data', 'all-answers', 'all-samples'])
-def test_why_there_are_no_samples(summary, tmp_path, lost, words, key):
+@pytest.mark.parametrize('lost', [('response', (DATA,)), ('response', range(8)), (None, (DATA,))], ids=['answers-with-data', 'all-answers', 'all-samples'])
+def test_why_there_are_no_samples(summary, tmp_path, lost, key):
     """What is sealed asked for data or not; that a query was opened is seen, whether it was not cannot be."""
     messages = json.loads((PCAPS / 'smb3-kerberos.expect.json').read_text())['messages']
     way, opnums = lost
@@ -151,7 +149,7 @@ def test_why_there_are_no_samples(summary, tmp_path, lost, words, key):
     lines, found = summary(path, *(keys if key else ()))
     lines = [re.sub(', logon .*', '', line) for line in lines]
     said = [line for line in lines if ': no samples: ' in line]
-    assert len(said) == 1 and words in said[0] and not found['healthy'], lines
+    assert len(said) == 1 and 'no answer with data was captured' in said[0] and not found['healthy'], lines
 
 
 @pytest.mark.parametrize('mode, how, samples', [
