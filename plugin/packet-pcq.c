@@ -426,7 +426,7 @@ static void show_query_handle(pcq_pdu *p)
 }
 
 /* Begins the use of a handle by a request; reports a closed one. Changes: opens an unknown one, since a well-formed request proves that there is a
- * query. */
+ * query; `asked_in` of the call; as query_see_request(). */
 static void begin_query_use(pcq_pdu *p)
 {
     rpc_call *call = p->pdu.call;

@@ -26,13 +26,13 @@ typedef struct {
 /* Each part is NULL until somebody asks for it. */
 struct perf_group_index {
     perf_group_index *next; /* of the table */
-    unsigned scans;
-    uint32_t scanned_row; /* `scanned` are the rows of its name; PERF_NO_ID: none */
+    unsigned scans;         /* of the names, before `names` was made */
+    uint32_t scanned_row;   /* `scanned` are the rows of its name; PERF_NO_ID: none */
     named_rows scanned;
     perf_index columns; /* by id, and whether it is a base */
     perf_index rows;    /* by the digest of the name; from the second of a name on, by digest and ordinal */
     bool has_ambiguous; /* a name has a second row, and one looks numbered: "x#1" */
-    row_name *names;
+    row_name *names;    /* of each row */
     perf_index row_ids; /* by the digest of the name and the value of `id_column` */
     uint32_t id_column; /* column of an id that proves the instance */
 };
