@@ -19,7 +19,7 @@ const char *hkpd_computer_name(wmem_allocator_t *pool, const counter_response *r
     return *name ? name : NULL;
 }
 
-/* value_ops.begin: the computer's name is the response's, else the handle's. An id proves only if its title is "ID Process" or "ID Thread". */
+/* value_ops.begin: the computer's name is the response's, if it has one. An id proves only if its title is "ID Process" or "ID Thread". */
 static void hkpd_begin_values(value_stream *stream)
 {
     const counter_response *response = &stream->response;
@@ -28,7 +28,7 @@ static void hkpd_begin_values(value_stream *stream)
     bool has_processes = metadata_title_is(server, PERF_TITLE_ID_PROCESS, "ID Process");
     bool has_threads = metadata_title_is(server, PERF_TITLE_ID_THREAD, "ID Thread");
 
-    stream->computer = name ? name : handle_machine(response->handle, server);
+    stream->computer = name ? name : stream->computer;
     stream->proofs =
         (perf_id_proofs)((has_processes ? PERF_PROVES_PROCESS : 0) | (has_threads ? PERF_PROVES_THREAD : 0));
 }

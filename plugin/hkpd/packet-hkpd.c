@@ -515,8 +515,7 @@ static void learn_definitions(hkpd_pdu *p, const state_sample *sample)
     for (perf_group *group = table->groups; group < table->groups + table->num_groups; group++) {
         for (uint32_t i = 0; group->is_sound && i < group->columns; i++) {
             const perf_column *column = perf_table_column(table, group, i);
-            uint32_t first;
-            if (perf_table_count_columns(table, group, column->id, perf_column_is_base(column), &first) == 1) {
+            if (perf_table_find_column(table, group, column->id, perf_column_is_base(column)) == i) {
                 metadata_learn_definition(p->pdu.server, group->key, column->id, perf_column_is_base(column),
                                           column->type, p->pdu.pinfo->num);
             }

@@ -189,7 +189,7 @@ static const perf_group *find_block_before(value_stream *stream)
     perf_table *before = stream->before.table;
     bool is_same_place = stream->identifier == NULL && before && before->num_groups == stream->now.table->num_groups;
 
-    return is_same_place ? perf_table_group(before, stream->group->key) : value_stream_group_before(stream);
+    return is_same_place ? perf_table_group(before, stream->group->key) : stream->group_before;
 }
 
 /* Reports a block that has an error, another error or no values, unlike in the sample before, and one that has values again. An error is reported

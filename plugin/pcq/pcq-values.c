@@ -11,19 +11,13 @@
 
 /* --- Blocks ------------------------------------------------------------------------------------------------------- */
 
-/* Returns the identifier that a block of a sample answers, NULL: it is not known. */
-static const perf_identifier *find_identifier(const parsed_sample *sample, const perf_group *group)
-{
-    return query_index_identifier(sample->index, (uint32_t)(group - sample->table->groups), group->type);
-}
-
 /* Makes the map of a sample's blocks by their identifiers, in `pool`. Changes: `lacks_identifiers`, too; reads all groups. */
 static void map_blocks(wmem_allocator_t *pool, parsed_sample *sample)
 {
     sample->by_identifier = wmem_map_new(pool, query_identifier_hash, query_identifier_equal);
     for (uint32_t i = sample->table->num_groups; i-- > 0;) { /* the first of several stays */
         perf_group *group = perf_table_group(sample->table, i);
-        const perf_identifier *identifier = find_identifier(sample, group);
+        const perf_identifier *identifier = query_index_identifier(sample->index, group->key, group->type);
         if (identifier) {
             wmem_map_insert(sample->by_identifier, identifier, group);
         }
@@ -37,7 +31,7 @@ static perf_group *find_block(wmem_allocator_t *pool, parsed_sample *sample, con
 {
     perf_table *table = sample->table;
     perf_group *group = likely < table->num_groups ? perf_table_group(table, likely) : NULL;
-    const perf_identifier *there = group ? find_identifier(sample, group) : NULL;
+    const perf_identifier *there = group ? query_index_identifier(sample->index, group->key, group->type) : NULL;
 
     if (there && (there == wanted || query_identifier_equal(there, wanted))) {
         return group;
@@ -46,29 +40,6 @@ static perf_group *find_block(wmem_allocator_t *pool, parsed_sample *sample, con
         map_blocks(pool, sample);
     }
     return wmem_map_lookup(sample->by_identifier, wanted);
-}
-
-/* Sets the stream's computer, and whose the blocks of both samples are: value_ops.begin. */
-static void pcq_begin_values(value_stream *stream)
-{
-    const counter_response *response = &stream->response;
-    const state_sample *previous = stream->before.table ? response->sample->previous : NULL;
-    const query_snapshot *queries[] = {response->query, previous ? previous->query : NULL}; /* NULL: not known */
-    parsed_sample *samples[] = {&stream->now, &stream->before};
-
-    stream->computer = handle_machine(response->handle, response->server);
-    for (unsigned i = 0; i < array_length(samples); i++) {
-        samples[i]->index = queries[i] ? query_snapshot_index(queries[i], &samples[i]->is_index_assumed) : NULL;
-    }
-}
-
-/* Sets the identifier of the stream's block, and that it is assumed: value_ops.enter. */
-static void pcq_enter_block(value_stream *stream)
-{
-    stream->identifier = find_identifier(&stream->now, stream->group);
-    if (stream->assumed == ASSUMED_NONE && stream->identifier && stream->now.is_index_assumed) {
-        stream->assumed = ASSUMED_COUNTER;
-    }
 }
 
 /* Returns the identifier of a counter, PERF_NO_ID: of all counters, for all instances. */
@@ -130,15 +101,15 @@ static bool find_row_in_block(value_stream *stream, const value_location *at, pe
     }
     if (at->group->has_instances == group->has_instances) {
         perf_match match = perf_table_match_row(table, at->group, at->row, table, group, stream->proofs, row);
-        stream->operands.is_assumed |= match == PERF_MATCH_ASSUMED;
+        stream->is_match_assumed |= match == PERF_MATCH_ASSUMED;
         return match > PERF_MATCH_AMBIGUOUS;
     }
     if (group->has_instances) {
-        const perf_identifier *own = find_identifier(at->in, at->group);
+        const perf_identifier *own = query_index_identifier(at->in->index, at->group->key, at->group->type);
         return perf_table_count_rows(table, group, own->utf16, own->utf16_size, row) == 1;
     }
     uint32_t size, first, name = perf_table_name(table, at->group, at->row, &size);
-    stream->operands.is_assumed |= perf_table_count_rows(table, at->group, table->data + name, size, &first) > 1;
+    stream->is_match_assumed |= perf_table_count_rows(table, at->group, table->data + name, size, &first) > 1;
     *row = 0;
     return group->rows > 0 && first == at->row;
 }
@@ -161,7 +132,7 @@ static perf_raw find_number_in_block(value_stream *stream, const value_location 
  * there; size 0: none, or the name is too long. Changes: an assumed row makes the stream's operands assumed; the sample's map and indexes may be made. */
 static perf_raw find_number_in_others(value_stream *stream, const value_location *at, uint32_t id)
 {
-    const perf_identifier *own = find_identifier(at->in, at->group);
+    const perf_identifier *own = query_index_identifier(at->in->index, at->group->key, at->group->type);
     perf_identifier all = identifier_of_all(own->guid, id), one = *own;
     const perf_identifier *asked[] = {own, &one, &all};
     uint32_t likely = (uint32_t)(at->group - at->in->table->groups) + 1;
@@ -200,8 +171,6 @@ static perf_raw pcq_find_operand(value_stream *stream, const value_location *at,
 }
 
 const value_ops pcq_value_ops = {
-    .begin = pcq_begin_values,
-    .enter = pcq_enter_block,
     .group_before = pcq_find_group_before,
     .operand = pcq_find_operand,
 };

@@ -54,6 +54,27 @@ static inline uint32_t perf_utf16_size(const uint8_t *text, uint32_t room)
     return n;
 }
 
+/* Returns the bytes of a text before its terminator; without one, of all whole characters in `room` bytes. */
+static inline uint32_t perf_text_size(const uint8_t *text, uint32_t room, bool is_utf16)
+{
+    const uint8_t *end = is_utf16 || room == 0 ? NULL : memchr(text, 0, room);
+
+    return is_utf16 ? perf_utf16_size(text, room) : end ? (uint32_t)(end - text) : room;
+}
+
+/* True if a text that should be UTF-16 has printable ASCII before its terminator, as Samba sends it, mostly. Few such bytes may be a word or two of
+ * UTF-16 if a terminator of that follows, or a character of it if their number is even. */
+static inline bool perf_is_ascii_text(const uint8_t *text, uint32_t room)
+{
+    uint32_t size = perf_text_size(text, room, /* is_utf16 */ false), printable = 0;
+    uint32_t ambiguous = perf_utf16_size(text, room) + 1 < room ? 4 : room % 2 == 0 ? 1 : 0;
+
+    while (printable < size && text[printable] >= ' ' && text[printable] <= '~') {
+        printable++;
+    }
+    return size > ambiguous && printable == size;
+}
+
 /* Compares two uint32_t, or structures that begin with one, for qsort() and bsearch(), ascending. */
 static inline int perf_compare_u32(const void *a, const void *b)
 {

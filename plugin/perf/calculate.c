@@ -7,6 +7,7 @@
 #include "perf/calculate.h"
 
 #include <math.h>
+#include <string.h>
 
 #define UNITS_OF_100NS 10000000 /* a second */
 
@@ -146,6 +147,10 @@ static perf_no_result apply_formula(const perf_formula_info *formula, const perf
         }
         value /= (double)current->multi.value;
     }
+    bool is_per_time = formula->denominator == PERF_OPERAND_TICKS || formula->denominator == PERF_OPERAND_100NS;
+    if (previous && previous->is_clock_wrong && is_per_time) {
+        return PERF_NO_RESULT_CLOCKS_DIFFER;
+    }
     if (formula->flags & PERF_COMPLEMENT) {
         value = 1 - value;
     }
@@ -186,6 +191,44 @@ perf_result perf_calculate(const perf_counter_type *type, const perf_point *curr
         result.none = apply_formula(formula, current, previous, &result.value);
     }
     return result;
+}
+
+bool perf_is_sum(const char *instance)
+{
+    const char *part = instance + strlen(instance);
+
+    while (part > instance && strchr(",/ ", part[-1]) == NULL) {
+        part--;
+    }
+    return strcmp(part, "_Total") == 0 || strcmp(part, "_Global_") == 0;
+}
+
+unsigned perf_formula_numbers(const perf_formula_info *formula, const perf_point *now, const perf_point *previous,
+                              perf_formula_number found[PERF_MOST_FORMULA_NUMBERS])
+{
+    static const perf_point none = {.perf_time = UINT64_MAX, .time_100ns = UINT64_MAX};
+    const perf_point *before = previous ? previous : &none;
+    const perf_formula_number numbers[PERF_MOST_FORMULA_NUMBERS] = {
+        {"N1", now->value},
+        {"N0", before->value},
+        {"B1", now->base},
+        {"B0", before->base},
+        {"O1", now->time},
+        {"O0", before->time},
+        {"T1 - T0", {now->perf_time - before->perf_time, now->perf_time >= before->perf_time ? 8 : 0}},
+        {"H1 - H0", {now->time_100ns - before->time_100ns, now->time_100ns >= before->time_100ns ? 8 : 0}},
+        {"F", {now->perf_freq, formula->flags & (PERF_RATE | PERF_TICKS) ? 8 : 0}},
+        {"OF", now->freq},
+        {"M1", now->multi},
+    };
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < PERF_MOST_FORMULA_NUMBERS; i++) {
+        if (numbers[i].number.size > 0 && strstr(formula->text, numbers[i].name)) {
+            found[count++] = numbers[i];
+        }
+    }
+    return count;
 }
 
 /* Returns the seconds between two times of a clock, 0: it did not advance. `freq`: units a second. */

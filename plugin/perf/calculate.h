@@ -27,6 +27,7 @@ typedef struct perf_point {
     uint64_t perf_time;  /* PerfTimeStamp, in units of 1 / perf_freq */
     uint64_t perf_freq;  /* PerfFreq, a second; 0 if not known */
     uint64_t time_100ns; /* PerfTime100NSec, since 1601 */
+    bool is_clock_wrong; /* of a previous sample: perf_clocks_differ(), no time between both is known */
 } perf_point;
 
 /* Reasons for no calculated value. X(reason, number, text): the number is the value of the field pcq.cooked.none. */
@@ -78,6 +79,21 @@ typedef struct perf_result {
  * two samples and `previous` is NULL. Percentages are not capped, and those of the inverse types may be negative. */
 perf_result perf_calculate(const perf_counter_type *type, const perf_point *current, const perf_point *previous,
                            perf_no_result why_no_previous);
+
+/* A number that the text of a formula names, like "H1 - H0". */
+typedef struct {
+    const char *name;
+    perf_raw number;
+} perf_formula_number;
+
+#define PERF_MOST_FORMULA_NUMBERS 11
+
+/* Finds the numbers that the text of a formula names, as far as they are there. `previous`: NULL: there is none. Returns how many. */
+unsigned perf_formula_numbers(const perf_formula_info *formula, const perf_point *now, const perf_point *previous,
+                              perf_formula_number found[PERF_MOST_FORMULA_NUMBERS]);
+
+/* True if a name's last part is "_Total" or "_Global_", as in "0,_Total" and "WMI/_Total": its value decreases when an instance of it ends. */
+bool perf_is_sum(const char *instance);
 
 /* True if the counter, or its base, was reset. */
 static inline bool perf_is_reset(perf_no_result none)

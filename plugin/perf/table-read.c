@@ -412,6 +412,7 @@ static void read_groups(perf_table *t, uint32_t at)
         *g = (perf_group){.offset = at,
                           .end = fits ? at + size : t->size,
                           .key = t->num_groups++,
+                          .type = PERF_COUNTERSET, /* which a block overrides */
                           .first_column = t->num_columns,
                           .first_row = t->num_rows,
                           .has_values = true};
@@ -424,7 +425,7 @@ static void read_groups(perf_table *t, uint32_t at)
         if (!fits && !is_cut) {
             group_fault(t, PERF_FAULT_GROUP_SIZE, at + size_field(t), size, t->reported - at);
         }
-        t->failed += !t->is_block && g->type == PERF_ERROR_RETURN;
+        t->failed += g->type == PERF_ERROR_RETURN;
         t->values += (uint64_t)g->rows * g->columns;
         has_values |= g->is_sound && g->rows > 0 && g->columns > 0;
         uint32_t padded = t->is_block ? size : perf_align8(size); /* each block begins on 8 bytes */

@@ -201,6 +201,18 @@ uint32_t perf_table_find_column(perf_table *t, perf_group *g, uint32_t id, bool 
     return perf_table_count_columns(t, g, id, is_base, &first) == 1 ? first : PERF_NO_ID;
 }
 
+perf_match perf_table_match_column(perf_table *here, perf_group *g, uint32_t column, perf_table *there,
+                                   perf_group *other, uint32_t *match)
+{
+    const perf_column *own = perf_table_column(here, g, column);
+    bool is_base = perf_column_is_base(own);
+    uint32_t first, count = perf_table_count_columns(there, other, own->id, is_base, match);
+    bool is_known = count == 1 && perf_table_column(there, other, *match)->type == own->type &&
+                    (g->columns == 1 || perf_table_count_columns(here, g, own->id, is_base, &first) == 1);
+
+    return is_known ? PERF_MATCH_KNOWN : count == 0 ? PERF_MATCH_NONE : PERF_MATCH_AMBIGUOUS;
+}
+
 const perf_slot *perf_table_find_objects(perf_table *t, uint32_t title_index)
 {
     if (t->by_key.slots == NULL) {
@@ -238,12 +250,7 @@ uint32_t perf_table_name(const perf_table *t, const perf_group *g, uint32_t row,
     uint32_t name = g->has_instances ? find_name(t, at, &room) : at;
 
     room = room < PERF_MOST_NAME_BYTES ? room : PERF_MOST_NAME_BYTES;
-    if (perf_is_utf16(g->code_page)) {
-        *size = perf_utf16_size(t->data + name, room);
-    } else {
-        const uint8_t *end = room > 0 ? memchr(t->data + name, 0, room) : NULL;
-        *size = end ? (uint32_t)(end - t->data - name) : room;
-    }
+    *size = perf_text_size(t->data + name, room, perf_is_utf16(g->code_page));
     return name;
 }
 

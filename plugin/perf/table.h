@@ -76,7 +76,7 @@ typedef struct {
     uint32_t offset;
     uint32_t end;          /* offset behind it, by its own size, never behind the data's end */
     uint32_t key;          /* ObjectNameTitleIndex; PerflibV2: number of the block */
-    uint32_t type;         /* dwType; PerflibV2 alone */
+    uint32_t type;         /* dwType; PERF_COUNTERSET of an object */
     uint32_t status;       /* dwStatus, a Win32 error; PerflibV2 alone */
     uint32_t code_page;    /* CodePage of its names; PERF_DATA_BLOCK alone */
     uint32_t first_column; /* number of its first column in the table's */
@@ -259,6 +259,20 @@ uint32_t perf_table_find_column(perf_table *table, perf_group *group, uint32_t i
 /* Returns how many columns a counter has. `first`: the first of them. Changes: may make the group's index. */
 uint32_t perf_table_count_columns(perf_table *table, perf_group *group, uint32_t id, bool is_base, uint32_t *first);
 
+/* How well it is known which row or column of another group is the same. */
+typedef enum {
+    PERF_MATCH_NOT_ASKED,
+    PERF_MATCH_NONE,      /* the instance or counter is not in the other group */
+    PERF_MATCH_AMBIGUOUS, /* instances of this name came or went; the counter is there twice, or of another type */
+    PERF_MATCH_ASSUMED,   /* one row, and nothing proves that it is the instance */
+    PERF_MATCH_KNOWN,     /* one row or column */
+} perf_match;
+
+/* Finds the column of the same counter in a group of another sample. `match`: the column, if it is known. Changes: as
+ * perf_table_count_columns(), of both groups. */
+perf_match perf_table_match_column(perf_table *table, perf_group *group, uint32_t column, perf_table *other_table,
+                                   perf_group *other_group, uint32_t *match);
+
 /* Returns the first row from `row` on whose name is these bytes, PERF_NO_ID: none. Compares row by row, without an index. */
 uint32_t perf_table_find_row(const perf_table *table, const perf_group *group, uint32_t row, const uint8_t *name,
                              uint32_t size);
@@ -287,13 +301,6 @@ enum { PERF_TITLE_ID_PROCESS = 784, PERF_TITLE_ID_THREAD = 804 };
 
 /* Bits: on this server 784 is "ID Process", 804 is "ID Thread". */
 typedef enum { PERF_PROVES_NOTHING = 0, PERF_PROVES_PROCESS = 1, PERF_PROVES_THREAD = 2 } perf_id_proofs;
-
-typedef enum {
-    PERF_MATCH_NONE,      /* the instance is not in the other group */
-    PERF_MATCH_AMBIGUOUS, /* several rows may be it: instances of this name came or went */
-    PERF_MATCH_ASSUMED,   /* one row, and nothing proves that it is the instance */
-    PERF_MATCH_KNOWN,     /* one row */
-} perf_match;
 
 /* Finds the row of the same instance in another group, of another sample or of the same. Needs: both groups are sound. `match`: the row,
  * if it is assumed or known. Changes: as perf_table_row_name(), of both groups. */

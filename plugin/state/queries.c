@@ -356,7 +356,7 @@ const perf_identifier *query_index_identifier(const query_index *blocks, uint32_
 
 const query_index *query_snapshot_index(const query_snapshot *snapshot, bool *is_assumed)
 {
-    const query_epoch *epoch = snapshot->epoch;
+    const query_epoch *epoch = snapshot ? snapshot->epoch : NULL;
     bool is_known = epoch && epoch->is_complete;
     const query_index *blocks = !is_known ? NULL : epoch->index ? epoch->index : epoch->order;
 

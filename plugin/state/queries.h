@@ -67,7 +67,7 @@ void query_apply_info(state_handle *handle, const perf_identifier *identifiers, 
  * a change that could be read is pending, begins an epoch whose counters are not all known. */
 query_snapshot query_check_block_count(state_handle *handle, const query_epoch *asked, uint32_t blocks, bool is_sound);
 
-/* Returns the identifier of each block, as sent or assumed; NULL: none is known. `is_assumed`: set, unless NULL is returned. */
+/* Returns the identifier of each block, as sent or assumed; NULL: none is known, or there is no snapshot. `is_assumed`: set, unless NULL is returned. */
 const query_index *query_snapshot_index(const query_snapshot *snapshot, bool *is_assumed);
 
 /* Returns the identifier that a block answers; NULL: not known, or its blocks have another dwType (`type`) than this. */

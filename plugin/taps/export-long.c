@@ -83,7 +83,7 @@ static void write_outcome(GString *text, value_stream *stream, const perf_result
         csv_text(text, text_exact_number(number, result->value));
     }
     csv_text(text, type ? type->unit : NULL);
-    if (stream->at.is_failed) {
+    if (stream->group->type == PERF_ERROR_RETURN) {
         csv_text(text, text_win32_error(stream->pool, stream->group->status));
     } else {
         csv_text(text, is_calculated || stream->at.counter->is_text
@@ -102,8 +102,8 @@ static void write_long_row(long_export *export, value_stream *stream)
     if (!omissions_ask(&export->task.omitted, path)) {
         return;
     }
-    perf_result result =
-        stream->at.is_failed ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
+    perf_result result = stream->group->type == PERF_ERROR_RETURN ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA}
+                                                                  : value_stream_result(stream);
 
     g_string_append_len(export->text, export->head->str, (gssize) export->head->len);
     csv_text(export->text, value_stream_set(stream));
@@ -130,7 +130,7 @@ static void long_count(void *data, packet_info *pinfo, const call_tap_data *tapp
     value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
     begin_answer(export, pinfo, stream, tapped->is_hkpd);
     while (value_stream_next_group(stream)) {
-        if (stream->at.is_failed) {
+        if (stream->group->type == PERF_ERROR_RETURN) {
             write_long_row(export, stream);
         }
         while (value_stream_next_in_group(stream)) {

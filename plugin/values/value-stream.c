@@ -30,8 +30,9 @@ static void find_sample_before(value_stream *stream)
         stream->why_no_before = PERF_NO_RESULT_OVERTAKEN;
     } else {
         stream->before.table = table;
-        stream->do_clocks_differ = perf_clocks_differ(clocks, &table->clocks);
-        stream->operands.previous = table->clocks;
+        stream->before.index = query_snapshot_index(before->query, &stream->before.is_index_assumed);
+        stream->previous = table->clocks;
+        stream->previous.is_clock_wrong = perf_clocks_differ(clocks, &table->clocks);
     }
 }
 
@@ -43,33 +44,19 @@ value_stream *value_stream_begin(wmem_allocator_t *pool, const counter_response 
     stream->pool = pool;
     stream->response = *response;
     stream->now.table = response->table;
+    stream->now.index = query_snapshot_index(response->query, &stream->now.is_index_assumed);
     stream->bytes_left = response->table->size;
     stream->path = wmem_strbuf_new(pool, NULL);
-    stream->operands.current = response->table->clocks;
+    stream->current = response->table->clocks;
+    stream->computer = handle_machine(response->handle, response->server);
     find_sample_before(stream);
-    response->ops->begin(stream);
+    if (response->ops->begin) {
+        response->ops->begin(stream);
+    }
     return stream;
 }
 
 /* --- Values ------------------------------------------------------------------------------------------------------- */
-
-/* Marks a column whose counter has several: all are assumed, and only the first has a path. Bases, without results, may be alike. */
-static void mark_repeated_column(value_stream *stream, value_column *column)
-{
-    perf_table *table = stream->now.table;
-    const perf_column *own = perf_table_column(table, stream->group, stream->at.column);
-    uint32_t first;
-
-    if (!perf_column_is_base(own) &&
-        perf_table_count_columns(table, stream->group, own->id, /* is_base */ false, &first) > 1) {
-        bool is_first = first == stream->at.column;
-        column->none = is_first ? column->none : PERF_NO_RESULT_COUNTER_NOT_KNOWN;
-        column->label = is_first ? column->label : NULL;
-        column->assumed = ASSUMED_COUNTER;
-        column->is_before_known = true;
-        column->why_no_before = PERF_NO_RESULT_NOT_COMPARABLE;
-    }
-}
 
 /* Returns what a name is stored under: of a counter of the group, or of its counterset (PERF_NO_ID). Needs: it is known whose the group is. */
 static metadata_key get_name_key(const value_stream *stream, uint32_t id)
@@ -80,23 +67,28 @@ static metadata_key get_name_key(const value_stream *stream, uint32_t id)
                       : metadata_title_key(id == PERF_NO_ID ? stream->group->key : id);
 }
 
-/* Fills a column of the group, but for its column in the sample before. The type is that of the object's definition, or was learned. */
-static void look_up_column(value_stream *stream, value_column *column)
+/* Fills a column of the group, but for its match. Its type is that of the object's definition, or was learned. Of a counter that has several
+ * columns all are assumed, and only the first has a path; bases, without results, may be alike. */
+static void look_up_column(value_stream *stream, uint32_t number, value_column *column)
 {
-    const perf_group *group = stream->group;
-    const perf_column *own = group->columns > 0 ? perf_table_column(stream->now.table, group, stream->at.column) : NULL;
-    uint32_t id = own ? own->id : PERF_NO_ID;
+    perf_group *group = stream->group;
+    const perf_column *own = group->columns > 0 ? perf_table_column(stream->now.table, group, number) : NULL;
+    uint32_t id = own ? own->id : PERF_NO_ID, first = number;
     bool is_block = stream->response.ops->is_block;
+    bool is_repeated = group->columns > 1 && !perf_column_is_base(own) &&
+                       perf_table_count_columns(stream->now.table, group, id, /* is_base */ false, &first) > 1;
 
     id = id == PERF_NO_ID && stream->identifier ? stream->identifier->counter_id : id;
-    *column = (value_column){.is_known = true, .id = id, .none = PERF_NO_RESULT_COUNTER_NOT_KNOWN};
+    column->is_known = true;
+    column->id = id;
+    column->none = PERF_NO_RESULT_COUNTER_NOT_KNOWN;
+    column->assumed = is_repeated ? ASSUMED_COUNTER : ASSUMED_NONE;
     if (!is_block && stream->identifier == NULL) {
         return;
     }
     const metadata_key key = get_name_key(stream, id);
     const metadata_result name = metadata_lookup(stream->response.server, key, METADATA_ENGLISH);
     bool is_assumed = name.is_assumed;
-    column->label = id == PERF_NO_ID ? "*" : metadata_format_name(stream->pool, &key, name.entry);
     if (is_block) {
         column->type = perf_counter_type_find(own->type);
         column->is_text = perf_counter_type_is_text(own->type);
@@ -107,55 +99,61 @@ static void look_up_column(value_stream *stream, value_column *column)
         column->is_text = column->type && perf_counter_type_is_text(column->type->value);
         is_assumed |= known.is_assumed;
     }
-    column->none = column->type               ? PERF_NO_RESULT_OK
-                   : is_block || column->info ? PERF_NO_RESULT_UNKNOWN_TYPE
-                                              : PERF_NO_RESULT_TYPE_NOT_LEARNED;
-    column->assumed = is_assumed ? ASSUMED_NAME : ASSUMED_NONE;
+    if (first == number) {
+        column->label = id == PERF_NO_ID ? "*" : metadata_format_name(stream->pool, &key, name.entry);
+        column->none = column->type               ? PERF_NO_RESULT_OK
+                       : is_block || column->info ? PERF_NO_RESULT_UNKNOWN_TYPE
+                                                  : PERF_NO_RESULT_TYPE_NOT_LEARNED;
+    }
+    column->assumed = is_repeated ? ASSUMED_COUNTER : is_assumed ? ASSUMED_NAME : ASSUMED_NONE;
 }
 
 /* Goes to a counter of the group, without its values. Needs: a number of a column; 0 of a group without columns. */
 static void enter_column(value_stream *stream, uint32_t number)
 {
-    uint32_t count = MAX(stream->group->columns, 1); /* a group without values stands for a counter, too */
-
-    if (stream->columns == NULL) {
-        stream->columns = wmem_alloc0_array(stream->pool, value_column, count);
-    }
-    ws_assert(number < count);
     value_column *column = &stream->columns[number];
+
     stream->at.column = number;
     stream->at.counter = column;
     if (!column->is_known) {
-        look_up_column(stream, column);
-        if (count > 1) {
-            mark_repeated_column(stream, column);
-        }
+        look_up_column(stream, number, column);
     }
+}
+
+/* Finds the group of the sample before, and why values have no previous one. */
+static void find_group_before(value_stream *stream)
+{
+    perf_no_result why = stream->why_no_before;
+
+    stream->group_before = stream->before.table ? stream->response.ops->group_before(stream, &why) : NULL;
+    bool is_compared = stream->group_before && stream->group->is_sound && stream->group_before->is_sound;
+    stream->why_no_pair = !is_compared && why == PERF_NO_RESULT_OK ? PERF_NO_RESULT_NOT_COMPARABLE : why;
 }
 
 void value_stream_enter(value_stream *stream, perf_group *group)
 {
-    const perf_identifier *last = stream->identifier;
+    const perf_identifier *last = stream->identifier, *identifier;
     bool lacks_values = !stream->response.ops->is_block && (group->rows == 0 || group->columns == 0);
-    bool is_failed = lacks_values && group->type == PERF_ERROR_RETURN;
-    bool is_empty = lacks_values && !is_failed && group->is_sound;
 
-    stream->operands.is_assumed = false;
+    identifier = query_index_identifier(stream->now.index, group->key, group->type); /* NULL of an object */
     stream->group = group;
-    stream->group_before = NULL;
-    stream->is_group_before_known = false;
-    stream->assumed = stream->response.is_malformed || !group->is_sound ? ASSUMED_RESPONSE : ASSUMED_NONE;
-    stream->identifier = NULL;
-    stream->columns = NULL;
+    stream->identifier = identifier;
+    stream->assumed = stream->response.is_malformed || !group->is_sound ? ASSUMED_RESPONSE
+                      : identifier && stream->now.is_index_assumed      ? ASSUMED_COUNTER
+                                                                        : ASSUMED_NONE;
     stream->row = (value_row){.label = NULL};
-    stream->at = (counter_value){.column = UINT32_MAX, .is_failed = is_failed, .is_empty = is_empty};
-    if (stream->response.ops->enter) {
-        stream->response.ops->enter(stream);
-    }
-    if (stream->set_label && !(last && stream->identifier && memcmp(last->guid, stream->identifier->guid, 16) == 0)) {
+    stream->at = (counter_value){.column = UINT32_MAX};
+    stream->is_match_assumed = false;
+    if (!(last && identifier && memcmp(last->guid, identifier->guid, 16) == 0)) {
         stream->set_label = NULL; /* blocks of one counterset mostly stand together */
     }
-    if (is_failed || is_empty) {
+    if (stream->columns_room < MAX(group->columns, 1)) {
+        stream->columns_room = MAX(group->columns, 1);
+        stream->columns = wmem_alloc_array(stream->pool, value_column, stream->columns_room);
+    }
+    memset(stream->columns, 0, MAX(group->columns, 1) * sizeof *stream->columns);
+    find_group_before(stream);
+    if (lacks_values && (group->is_sound || group->type == PERF_ERROR_RETURN)) {
         enter_column(stream, 0);
     }
 }
@@ -194,7 +192,7 @@ const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint
     }
     enter_column(stream, column);
     at->raw = at->counter->is_text ? (perf_raw){0, 0} : perf_table_number_at(table, at->offset, at->size);
-    stream->operands.is_assumed = false;
+    stream->is_match_assumed = false;
     return at;
 }
 
@@ -223,78 +221,45 @@ const counter_value *value_stream_next(value_stream *stream)
     return NULL;
 }
 
-/* --- The sample before -------------------------------------------------------------------------------------------- */
+/* --- Results ------------------------------------------------------------------------------------------------------ */
 
-perf_group *value_stream_group_before(value_stream *stream)
-{
-    if (!stream->is_group_before_known) {
-        stream->is_group_before_known = true;
-        stream->why_no_pair = stream->why_no_before;
-        if (stream->before.table) {
-            stream->group_before = stream->response.ops->group_before(stream, &stream->why_no_pair);
-        }
-        bool is_compared = stream->group_before && stream->group->is_sound && stream->group_before->is_sound;
-        if (!is_compared && stream->why_no_pair == PERF_NO_RESULT_OK) {
-            stream->why_no_pair = PERF_NO_RESULT_NOT_COMPARABLE;
-        }
-    }
-    return stream->group_before;
-}
-
-/* Finds the current value's counter in the sample before, once for all rows. Returns the reason if it is not there, or of another type. */
-static perf_no_result find_column_before(value_stream *stream)
-{
-    value_column *counter = stream->at.counter;
-    perf_table *before = stream->before.table;
-    perf_group *group = stream->group_before;
-
-    if (!counter->is_before_known) {
-        const perf_column *own = perf_table_column(stream->now.table, stream->group, stream->at.column);
-        uint32_t count =
-            perf_table_count_columns(before, group, own->id, perf_column_is_base(own), &counter->column_before);
-        bool is_same = count == 1 && perf_table_column(before, group, counter->column_before)->type == own->type;
-        counter->is_before_known = true;
-        counter->why_no_before = is_same      ? PERF_NO_RESULT_OK
-                                 : count == 0 ? PERF_NO_RESULT_NEW_COUNTER
-                                              : PERF_NO_RESULT_NOT_COMPARABLE;
-    }
-    return counter->why_no_before;
-}
-
-/* Finds the same counter of the same instance in the sample before: row.before and the counter's column_before. Returns the reason if it is
- * not there. Changes: `is_assumed` of operands. */
+/* Finds the same counter of the same instance in the sample before: `before` of row and counter. Returns the reason if it is not there. Changes:
+ * is_match_assumed. */
 static perf_no_result find_previous_value(value_stream *stream)
 {
-    perf_group *group = value_stream_group_before(stream);
+    perf_table *now = stream->now.table, *before = stream->before.table;
+    value_column *column = stream->at.counter;
     value_row *row = &stream->row;
 
     if (stream->why_no_pair != PERF_NO_RESULT_OK) {
         return stream->why_no_pair;
     }
-    if (!row->is_matched) {
-        row->is_matched = true;
-        row->match = perf_table_match_row(stream->now.table, stream->group, stream->at.row, stream->before.table, group,
+    if (row->match == PERF_MATCH_NOT_ASKED) {
+        row->match = perf_table_match_row(now, stream->group, stream->at.row, before, stream->group_before,
                                           stream->proofs, &row->before);
     }
-    stream->operands.is_assumed |= row->match == PERF_MATCH_ASSUMED;
-    return row->match == PERF_MATCH_AMBIGUOUS ? PERF_NO_RESULT_MOVED
-           : row->match == PERF_MATCH_NONE    ? PERF_NO_RESULT_NEW_INSTANCE
-                                              : find_column_before(stream);
+    if (column->match == PERF_MATCH_NOT_ASKED) {
+        column->match = perf_table_match_column(now, stream->group, stream->at.column, before, stream->group_before,
+                                                &column->before);
+    }
+    stream->is_match_assumed |= row->match == PERF_MATCH_ASSUMED;
+    return row->match == PERF_MATCH_AMBIGUOUS      ? PERF_NO_RESULT_MOVED
+           : row->match == PERF_MATCH_NONE         ? PERF_NO_RESULT_NEW_INSTANCE
+           : column->match == PERF_MATCH_NONE      ? PERF_NO_RESULT_NEW_COUNTER
+           : column->match == PERF_MATCH_AMBIGUOUS ? PERF_NO_RESULT_NOT_COMPARABLE
+                                                   : PERF_NO_RESULT_OK;
 }
 
-/* --- Results ------------------------------------------------------------------------------------------------------ */
-
-/* Finds the operands besides the value that a formula needs, in as many samples as have the value. Needs: `why_not` is set. */
+/* Finds the operands besides the value that a formula needs, in as many samples as have the value. Needs: find_previous_value(). */
 static void find_other_operands(value_stream *stream, unsigned needs)
 {
     static const unsigned each[] = {PERF_NEEDS_BASE, PERF_NEEDS_TIME, PERF_NEEDS_FREQ, PERF_NEEDS_MULTI};
-    value_operands *found = &stream->operands;
-    const value_location places[] = {
-        {&stream->now, stream->group, stream->at.row, stream->at.column},
-        {&stream->before, stream->group_before, stream->row.before, stream->at.counter->column_before}};
+    const counter_value *at = &stream->at;
+    const value_location places[] = {{&stream->now, stream->group, at->row, at->column},
+                                     {&stream->before, stream->group_before, stream->row.before, at->counter->before}};
 
-    for (unsigned i = 0; i < (found->why_not == PERF_NO_RESULT_OK ? 2U : 1U); i++) {
-        perf_point *point = i == 0 ? &found->current : &found->previous;
+    for (unsigned i = 0; i < (stream->why_no_previous == PERF_NO_RESULT_OK ? 2U : 1U); i++) {
+        perf_point *point = i == 0 ? &stream->current : &stream->previous;
         perf_raw *const operands[] = {&point->base, &point->time, &point->freq, &point->multi};
         for (unsigned k = 0; k < array_length(each); k++) {
             if (needs & each[k]) {
@@ -304,60 +269,42 @@ static void find_other_operands(value_stream *stream, unsigned needs)
     }
 }
 
-/* Finds the operands of the current value's formula in both samples. Needs: its type is known. Changes: `operands`; members that the formula does
- * not read keep older numbers. */
-static void find_operands(value_stream *stream)
+/* Returns the operands in the sample before; NULL: the value has none there. */
+static const perf_point *get_previous(const value_stream *stream)
 {
-    value_operands *found = &stream->operands;
-    unsigned needs = perf_formulas[stream->at.counter->type->formula].flags;
-
-    found->current.value = stream->at.raw;
-    found->why_not = needs & PERF_NEEDS_PREVIOUS ? find_previous_value(stream) : PERF_NO_RESULT_NO_FORMULA;
-    if (found->why_not == PERF_NO_RESULT_OK) {
-        found->previous.value = perf_table_number(stream->before.table, stream->group_before, stream->row.before,
-                                                  stream->at.counter->column_before);
-    }
-    if (needs & (PERF_NEEDS_BASE_OR_TIME | PERF_NEEDS_FREQ | PERF_NEEDS_MULTI)) {
-        find_other_operands(stream, needs);
-    }
-}
-
-/* True if the last part of a name is "_Total" or "_Global_", as in "0,_Total" and "WMI/_Total". `instance`: NULL: there is none. */
-static bool is_sum(const char *instance)
-{
-    const char *name = instance ? instance : "", *part = name + strlen(name);
-
-    while (part > name && strchr(",/ ", part[-1]) == NULL) {
-        part--;
-    }
-    return strcmp(part, "_Total") == 0 || strcmp(part, "_Global_") == 0;
+    return stream->why_no_previous == PERF_NO_RESULT_OK ? &stream->previous : NULL;
 }
 
 perf_result value_stream_result(value_stream *stream)
 {
-    const value_column *counter = stream->at.counter;
-    const value_operands *found = &stream->operands;
+    const counter_value *at = &stream->at;
+    const value_column *counter = at->counter;
 
     if (counter->none != PERF_NO_RESULT_OK) {
         return (perf_result){0, counter->none};
     }
-    find_operands(stream);
-    bool has_previous = found->why_not == PERF_NO_RESULT_OK;
-    perf_operand per = perf_formulas[counter->type->formula].denominator;
-    bool is_per_time = per == PERF_OPERAND_TICKS || per == PERF_OPERAND_100NS;
-    perf_result result =
-        perf_calculate(counter->type, &found->current, has_previous ? &found->previous : NULL, found->why_not);
-    if (result.none == PERF_NO_RESULT_OK) {
-        result.none = !stream->group->is_sound                  ? PERF_NO_RESULT_NOT_COMPARABLE
-                      : stream->do_clocks_differ && is_per_time ? PERF_NO_RESULT_CLOCKS_DIFFER
-                                                                : PERF_NO_RESULT_OK;
-    } else if (perf_is_reset(result.none)) { /* a sum goes backwards when an instance of it ends */
-        result.none = is_sum(value_stream_instance(stream)) ? PERF_NO_RESULT_SUM_BACKWARDS : result.none;
+    unsigned needs = perf_formulas[counter->type->formula].flags;
+    stream->why_no_previous = needs & PERF_NEEDS_PREVIOUS ? find_previous_value(stream) : PERF_NO_RESULT_NO_FORMULA;
+    stream->current.value = at->raw;
+    if (stream->why_no_previous == PERF_NO_RESULT_OK) {
+        stream->previous.value =
+            perf_table_number(stream->before.table, stream->group_before, stream->row.before, counter->before);
+    }
+    if (needs & (PERF_NEEDS_BASE_OR_TIME | PERF_NEEDS_FREQ | PERF_NEEDS_MULTI)) {
+        find_other_operands(stream, needs);
+    }
+    perf_result result = perf_calculate(counter->type, &stream->current, get_previous(stream), stream->why_no_previous);
+    if (result.none == PERF_NO_RESULT_OK && !stream->group->is_sound) {
+        return (perf_result){0, PERF_NO_RESULT_NOT_COMPARABLE};
+    }
+    if (perf_is_reset(result.none)) {
+        const char *instance = value_stream_instance(stream);
+        result.none = instance && perf_is_sum(instance) ? PERF_NO_RESULT_SUM_BACKWARDS : result.none;
     } else if (stream->response.ops->is_block &&
                (result.none == PERF_NO_RESULT_NO_TIME || result.none == PERF_NO_RESULT_NO_FREQ)) {
         result.none = PERF_NO_RESULT_NO_CLOCK; /* both are the object's */
     }
-    return result.none == PERF_NO_RESULT_OK ? result : (perf_result){0, result.none};
+    return result;
 }
 
 /* --- Doubt -------------------------------------------------------------------------------------------------------- */
@@ -400,22 +347,15 @@ static const perf_row_name *find_row_name(value_stream *stream)
     return &row->name;
 }
 
-/* True if the current row's name does not prove which instance it is. */
-static bool is_row_assumed(value_stream *stream)
-{
-    const perf_row_name *name = find_row_name(stream);
-
-    return name && name->is_assumed;
-}
-
 assumed_reason value_stream_assumed_reason(value_stream *stream)
 {
     const value_column *counter = stream->at.counter;
+    const perf_row_name *name = find_row_name(stream);
 
     return stream->assumed != ASSUMED_NONE                                             ? stream->assumed
            : counter->assumed != ASSUMED_NONE                                          ? counter->assumed
            : (stream->set_label || value_stream_set(stream)) && stream->is_set_assumed ? ASSUMED_NAME
-           : stream->operands.is_assumed || is_row_assumed(stream)                     ? ASSUMED_INSTANCE
+           : stream->is_match_assumed || (name && name->is_assumed)                    ? ASSUMED_INSTANCE
                                                                                        : ASSUMED_NONE;
 }
 
@@ -531,35 +471,17 @@ bool value_stream_is_same_counter(value_stream *stream, counter_identity *identi
 
 /* --- Text --------------------------------------------------------------------------------------------------------- */
 
-/* True if all bytes are printable ASCII, and more than `most`. */
-static bool is_ascii_text(const uint8_t *bytes, uint32_t size, uint32_t most)
-{
-    uint32_t printable = 0;
-
-    while (printable < size && g_ascii_isprint(bytes[printable])) {
-        printable++;
-    }
-    return size > most && printable == size;
-}
-
-/* Samba's PERF_DATA_BLOCK has ASCII where the type says UTF-16, mostly. Few printable bytes may be a word or two of UTF-16 if a terminator follows,
- * or a character of it if their number is even. */
 const char *value_stream_text(value_stream *stream, uint32_t most)
 {
     const counter_value *at = &stream->at;
     const uint8_t *text = stream->now.table->data + at->offset;
-    uint32_t size = MIN(at->size, MOST_VALUE_BYTES), text_size = perf_utf16_size(text, size);
-    const uint8_t *end = memchr(text, 0, size);
-    uint32_t narrow_size = end ? (uint32_t)(end - text) : size, code_page = stream->group->code_page;
-    uint32_t ambiguous = text_size + 1 < size ? 4 : size % 2 == 0 ? 1 : 0;
+    uint32_t size = MIN(at->size, MOST_VALUE_BYTES), code_page = stream->group->code_page;
     uint32_t type = perf_table_column(stream->now.table, stream->group, at->column)->type; /* 0 in PerflibV2 */
-    bool is_samba = stream->response.ops->is_block && is_ascii_text(text, narrow_size, ambiguous);
+    bool is_narrow =
+        (type & PERF_TEXT_IN_CODE_PAGE) || (stream->response.ops->is_block && perf_is_ascii_text(text, size));
 
-    if ((type & PERF_TEXT_IN_CODE_PAGE) || is_samba) {
-        return get_text(stream, at->offset, narrow_size, perf_is_utf16(code_page) ? TEXT_CODE_PAGE_ASCII : code_page,
-                        most);
-    }
-    return get_text(stream, at->offset, text_size, TEXT_CODE_PAGE_UTF16, most);
+    code_page = !is_narrow ? TEXT_CODE_PAGE_UTF16 : perf_is_utf16(code_page) ? TEXT_CODE_PAGE_ASCII : code_page;
+    return get_text(stream, at->offset, perf_text_size(text, size, !is_narrow), code_page, most);
 }
 
 const char *value_stream_format(value_stream *stream, const perf_result *result)
@@ -588,45 +510,21 @@ const char *value_stream_format(value_stream *stream, const perf_result *result)
     return stream->words;
 }
 
-/* A number that the text of a formula names. Size 0: it is not there. */
-typedef struct {
-    const char *name;
-    perf_raw number;
-} formula_number;
-
 const char *value_stream_format_formula(const value_stream *stream)
 {
     const value_column *counter = stream->at.counter;
-    const perf_point none = {.value = {0, 0}}, *now = &stream->operands.current, *before = &none;
+    perf_formula_number numbers[PERF_MOST_FORMULA_NUMBERS];
     char number[TEXT_NUMBER_SIZE];
 
     if (counter->none != PERF_NO_RESULT_OK || counter->type->formula <= PERF_FORMULA_RAW || stream->at.raw.size == 0) {
         return "";
     }
     const perf_formula_info *formula = &perf_formulas[counter->type->formula];
-    bool has_previous = stream->operands.why_not == PERF_NO_RESULT_OK;
-    before = has_previous ? &stream->operands.previous : before;
-    bool has_ticks = has_previous && now->perf_time >= before->perf_time; /* else the clock went back */
-    bool has_100ns = has_previous && now->time_100ns >= before->time_100ns;
-    const formula_number numbers[] = {
-        {"N1", now->value},
-        {"N0", before->value},
-        {"B1", now->base},
-        {"B0", before->base},
-        {"O1", now->time},
-        {"O0", before->time},
-        {"T1 - T0", {now->perf_time - before->perf_time, has_ticks ? 8 : 0}},
-        {"H1 - H0", {now->time_100ns - before->time_100ns, has_100ns ? 8 : 0}},
-        {"F", {now->perf_freq, formula->flags & (PERF_RATE | PERF_TICKS) ? 8 : 0}},
-        {"OF", now->freq},
-        {"M1", now->multi},
-    };
     wmem_strbuf_t *text = wmem_strbuf_new(stream->pool, formula->text);
-    for (unsigned i = 0; i < array_length(numbers); i++) {
-        if (numbers[i].number.size > 0 && strstr(formula->text, numbers[i].name)) {
-            text_integer(number, numbers[i].number.value);
-            wmem_strbuf_append_printf(text, ", %s = %s", numbers[i].name, number);
-        }
+    unsigned count = perf_formula_numbers(formula, &stream->current, get_previous(stream), numbers);
+    for (unsigned i = 0; i < count; i++) {
+        text_integer(number, numbers[i].number.value);
+        wmem_strbuf_append_printf(text, ", %s = %s", numbers[i].name, number);
     }
     return wmem_strbuf_get_str(text);
 }

@@ -60,7 +60,7 @@ typedef enum { ASSUMED_REASONS(ASSUMED_ENUM) } assumed_reason;
 typedef struct {
     perf_table *table; /* NULL: there is none */
 
-    /* of PerflibV2 alone (pcq/pcq-values.c), filled as the stream begins */
+    /* of PerflibV2 alone */
     const struct query_index *index; /* identifiers of its blocks; NULL: it is not known whose any block is */
     bool is_index_assumed;           /* it may be another epoch's */
     wmem_map_t *by_identifier;       /* perf_identifier -> perf_group; NULL until a block is not where it mostly is */
@@ -85,9 +85,8 @@ typedef struct {
     bool is_text;                  /* its values are texts */
     assumed_reason assumed;        /* ASSUMED_COUNTER, or ASSUMED_NAME: of its name or type */
     const char *label;             /* name in paths, "#id" or "*"; NULL: the counter is not known */
-    bool is_before_known;          /* the members below are filled */
-    uint32_t column_before;        /* in the same group of the sample before */
-    perf_no_result why_no_before;  /* it is not there, or has another type */
+    perf_match match;              /* how well `before` is known */
+    uint32_t before;               /* the same counter in the sample before */
 } value_column;
 
 /* Offsets count from the response's first byte. */
@@ -96,10 +95,9 @@ typedef struct {
     uint32_t column; /* of the counter in the group */
     uint32_t offset;
     uint32_t size; /* bytes */
-    value_column *counter;
-    bool is_failed; /* in front of the first value of a block with an error in place of values: stream->group->status */
-    bool is_empty;  /* of a well-formed block without any. Of both `at` stands for their counter: they have a path */
-    perf_raw raw;   /* the number; size 0: a text, or neither 4 nor 8 bytes */
+    value_column
+        *counter; /* in front of a group's first value: NULL, or that of a block with an error or without values */
+    perf_raw raw; /* the number; size 0: a text, or neither 4 nor 8 bytes */
 } counter_value;
 
 /* A row of the group that the stream is in. Begins as zeros with each row. */
@@ -107,20 +105,10 @@ typedef struct {
     const char *label;  /* its instance in paths; NULL: none, or not asked */
     bool is_named;      /* the next member is filled */
     perf_row_name name; /* among those of its name */
-    bool is_matched;    /* the next two members are filled */
     perf_match match;   /* how well `before` is known */
     uint32_t before;    /* the same instance in the sample before */
     size_t prefix_size; /* of the stream's `path` before the counter; 0: that is of another row */
 } value_row;
-
-/* Operands of a value's formula, found by value_stream_result(). Others are what they were of a value
- * before, the clocks those of the samples. */
-typedef struct {
-    perf_point current;
-    perf_point previous;
-    perf_no_result why_not; /* there is no previous one; PERF_NO_RESULT_OK: there is */
-    bool is_assumed;        /* the row in the sample before is, or the row of an operand in another block */
-} value_operands;
 
 struct value_stream {
     wmem_allocator_t *pool;
@@ -130,23 +118,26 @@ struct value_stream {
     parsed_sample before;         /* the sample before; it has no table if there is none to compare with */
     perf_no_result why_no_before; /* the reason then */
     perf_id_proofs proofs;        /* counters that prove which instance a row is */
-    bool do_clocks_differ;        /* perf_clocks_differ() */
     uint32_t bytes_left; /* of values still to come: definitions times instances can be more than the response has */
 
     counter_value at; /* the value that was read last */
-    value_operands operands;
+
+    /* of value_stream_result(); operands that the formula does not need are those of a value before */
+    perf_point current, previous;   /* operands in both samples, and their clocks */
+    perf_no_result why_no_previous; /* PERF_NO_RESULT_OK: there is a previous value */
+    bool is_match_assumed;          /* the row of the sample before, or of an operand in another block, is assumed */
 
     /* of the group */
     perf_group *group;                 /* NULL: before the first */
-    perf_group *group_before;          /* the same in the sample before; NULL: none, or not looked for */
+    perf_group *group_before;          /* the same in the sample before, comparable or not; NULL: none, or not known */
     perf_no_result why_no_pair;        /* values have no previous one: group_before is NULL or cannot be compared */
-    bool is_group_before_known;        /* both members above are filled */
     assumed_reason assumed;            /* of all its values: ASSUMED_RESPONSE, ASSUMED_COUNTER */
     const perf_identifier *identifier; /* PerflibV2: whose the block is; NULL: not known */
     const char *set_label;             /* NULL: not known whose it is, or not asked */
     bool is_set_assumed;               /* its name is; filled with set_label, as the next member */
     bool is_single;                    /* paths have no instance */
-    value_column *columns;             /* NULL: none was read */
+    value_column *columns;             /* one at least; a group without columns stands for a counter, too */
+    uint32_t columns_room;             /* elements of `columns` */
     value_row row;                     /* that `at` is in */
 
     wmem_strbuf_t *path; /* as it was made last */
@@ -166,8 +157,7 @@ bool value_stream_next_group(value_stream *stream);
 /* Reads the next value of the group. Returns NULL at its end. */
 const counter_value *value_stream_next_in_group(value_stream *stream);
 
-/* Goes in front of a group's first value; `at` stands for its counter if it lacks values. Changes: labels, columns and the group before are
- * those of no group. */
+/* Goes in front of a group's first value. Changes: labels and columns are those of no group. */
 void value_stream_enter(value_stream *stream, perf_group *group);
 
 /* Goes to a row of the group, without its values: for its instance. */
@@ -175,10 +165,6 @@ void value_stream_enter_row(value_stream *stream, uint32_t row);
 
 /* Reads the value of a cell of the group. Returns NULL for a cell without a value, and for those that the response has no bytes for. */
 const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint32_t column);
-
-/* Returns the same block or object of the sample before, comparable or not; NULL: it has none, or that is not known. Needs: the stream is in a
- * group. Changes: why its values have no pair, once for each group. */
-perf_group *value_stream_group_before(value_stream *stream);
 
 /* --- The value that was read last --------------------------------------------------------------------------------- */
 
@@ -242,10 +228,8 @@ static inline const char *format_assumed_mark(value_stream *stream)
 /* Functions that differ between the values of PerflibV2 (pcq/pcq-values.c) and of HKEY_PERFORMANCE_DATA (hkpd/hkpd-values.c). */
 struct value_ops {
     bool is_block; /* responses are a PERF_DATA_BLOCK */
-    /* Fills the stream's `computer`, `proofs`, and the index of both samples. */
+    /* Fills the stream's `proofs`, and `computer` if the response has its name. NULL: nothing to fill. */
     void (*begin)(value_stream *stream);
-    /* Fills the group's `identifier`, and `assumed` if that is ASSUMED_NONE. NULL: nothing to fill. */
-    void (*enter)(value_stream *stream);
     /* Returns the same group of the sample before, or NULL. `why`: the reason why it is not there or not compared. Needs: before.table. */
     perf_group *(*group_before)(value_stream *stream, perf_no_result *why);
     /* Returns what the formula of the current value needs (one of PERF_NEEDS_...) for the value at `at`. Size 0: it is not there. */

@@ -40,6 +40,26 @@ static void test_utf16_size(void)
     }
 }
 
+/* A terminator of UTF-16 behind it, or an even number of bytes, make few printable bytes a text of UTF-16. */
+static void test_ascii_text(void)
+{
+    static const struct {
+        const char *bytes;
+        uint32_t room;
+        bool is_ascii;
+    } cases[] = {
+        {"Intel", 5, true},  {"Intel\0\xA5", 7, true}, {"i\0n\0", 4, false},   {"ab", 2, true},
+        {"a", 1, true},      {"ab\0\0", 4, false},     {"abcd\0\0", 6, false}, {"abcde\0\0\0", 8, true},
+        {"a\x7F", 2, false}, {"", 0, false},           {"caf\xE9", 4, false},
+    };
+
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert(perf_is_ascii_text((const uint8_t *)cases[i].bytes, cases[i].room) == cases[i].is_ascii);
+    }
+    assert(perf_text_size((const uint8_t *)"ab\0\0", 4, false) == 2 &&
+           perf_text_size((const uint8_t *)"ab", 2, false) == 2);
+}
+
 static void test_align8(void)
 {
     assert(perf_align8(0) == 0 && perf_align8(1) == 8 && perf_align8(8) == 8 && perf_align8(9) == 16);
@@ -50,6 +70,7 @@ int main(void)
 {
     test_numbers();
     test_utf16_size();
+    test_ascii_text();
     test_align8();
     return 0;
 }

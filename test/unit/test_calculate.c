@@ -400,6 +400,60 @@ static void test_interval(void)
     expect_interval("backwards", &before, &now, 0);
 }
 
+static void check_formula(uint32_t type, const perf_point *first, const char *expected)
+{
+    perf_formula_number numbers[PERF_MOST_FORMULA_NUMBERS];
+    unsigned count = perf_formula_numbers(&perf_formulas[perf_counter_type_find(type)->formula], &now, first, numbers);
+    char text[160] = "";
+
+    for (unsigned i = 0; i < count; i++) {
+        sprintf(text + strlen(text), "%s=%u ", numbers[i].name, (unsigned)numbers[i].number.value);
+    }
+    if (strcmp(text, expected) != 0) {
+        fprintf(stderr, "%s, not %s\n", text, expected);
+        failures++;
+    }
+}
+
+static void test_formula_numbers(void)
+{
+    perf_point first = before;
+
+    check_formula(PERF_COUNTER_COUNTER, &first, "N1=4000 N0=1000 T1 - T0=5000000 F=2500000 ");
+    check_formula(PERF_COUNTER_COUNTER, NULL, "N1=4000 F=2500000 ");
+    check_formula(PERF_ELAPSED_TIME, NULL, "N1=4000 O1=13000 OF=4000 ");
+    check_formula(PERF_100NSEC_MULTI_TIMER, &first, "N1=4000 N0=1000 H1 - H0=20000000 M1=4 ");
+    first.perf_time = now.perf_time + 1;
+    first.base.size = 0;
+    check_formula(PERF_COUNTER_TIMER, &first, "N1=4000 N0=1000 ");
+    check_formula(PERF_AVERAGE_BULK, &first, "N1=4000 N0=1000 B1=250 ");
+}
+
+/* No rate by a clock that is wrong; others are right. */
+static void test_wrong_clock(void)
+{
+    perf_point first = before;
+
+    first.is_clock_wrong = true;
+    expect("rate", calculate(PERF_COUNTER_COUNTER, &now, &first), 0, PERF_NO_RESULT_CLOCKS_DIFFER);
+    expect("timer", calculate(PERF_100NSEC_TIMER, &now, &first), 0, PERF_NO_RESULT_CLOCKS_DIFFER);
+    expect("delta", calculate(PERF_COUNTER_DELTA, &now, &first), 3000, PERF_NO_RESULT_OK);
+    expect("one sample", calculate(PERF_RAW_FRACTION, &now, &first), 1600, PERF_NO_RESULT_OK);
+}
+
+static void test_sums(void)
+{
+    static const char *const others[] = {"", "_Total ", "x_Total", "_Totals", "_Total/1"};
+    static const char *const sums[] = {"_Total", "_Global_", "0,_Total", "WMI/_Total", "C: _Total"};
+
+    for (size_t i = 0; i < COUNT(sums); i++) {
+        if (!perf_is_sum(sums[i]) || perf_is_sum(others[i])) {
+            fprintf(stderr, "%s or %s is no sum, or is one\n", sums[i], others[i]);
+            failures++;
+        }
+    }
+}
+
 int main(void)
 {
     test_every_type();
@@ -409,5 +463,8 @@ int main(void)
     test_any_numbers();
     test_previous_sample_is_missing();
     test_interval();
+    test_formula_numbers();
+    test_wrong_clock();
+    test_sums();
     return failures != 0;
 }

@@ -410,11 +410,25 @@ static void test_data_block(void)
 static void test_columns_of_one_index(void)
 {
     buffer b;
+    uint32_t match;
 
     build_block(&b);
+    sample s = read_buffer(perf_table_read_block, &b), other;
     set32(&b, DEFINITION + 40 + 4, 6);
     set32(&b, DEFINITION + 40 + 28, 0x40030500);
-    sample s = read_buffer(perf_table_read_block, &b);
+    other = read_buffer(perf_table_read_block, &b);
+    assert(perf_table_match_column(&s.table, s.table.groups, 0, &other.table, other.table.groups, &match) ==
+           PERF_MATCH_KNOWN);
+    assert(match == 0);
+    assert(perf_table_match_column(&s.table, s.table.groups, 1, &other.table, other.table.groups, &match) ==
+           PERF_MATCH_NONE);
+    set32(&b, DEFINITION + 28, PERF_COUNTER_RAWCOUNT); /* of another type now */
+    free_sample(&other);
+    other = read_buffer(perf_table_read_block, &b);
+    assert(perf_table_match_column(&s.table, s.table.groups, 0, &other.table, other.table.groups, &match) ==
+           PERF_MATCH_AMBIGUOUS);
+    free_sample(&s);
+    s = other;
     assert(perf_table_find_column(&s.table, &s.table.groups[0], 6, false) == 0);
     assert(perf_table_find_column(&s.table, &s.table.groups[0], 6, true) == 1);
     uint32_t first;
@@ -425,6 +439,8 @@ static void test_columns_of_one_index(void)
     s = read_buffer(perf_table_read_block, &b);
     assert(perf_table_find_column(&s.table, &s.table.groups[0], 6, false) == PERF_NO_ID);
     assert(perf_table_count_columns(&s.table, &s.table.groups[0], 6, false, &first) == 2 && first == 0);
+    assert(perf_table_match_column(&s.table, s.table.groups, 0, &s.table, s.table.groups, &match) ==
+           PERF_MATCH_AMBIGUOUS);
     free_sample(&s);
 }
 
@@ -711,7 +727,7 @@ static void build_processes(buffer *b, const char *rows)
  * an index, the second with one: both say the same. */
 static void check_match(const char *here, const char *there, bool proves, const char *expected)
 {
-    static const char letters[] = {'-', '?', 'A', 'K'};
+    static const char letters[] = {0, '-', '?', 'A', 'K'};
     void (*build)(buffer *b, const char *rows) = proves ? build_processes : build_rows;
     table_reader *read = proves ? perf_table_read_block : perf_table_read_data;
     perf_id_proofs proofs = proves ? PERF_PROVES_PROCESS : PERF_PROVES_NOTHING;
