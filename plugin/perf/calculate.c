@@ -203,32 +203,36 @@ bool perf_is_sum(const char *instance)
     return strcmp(part, "_Total") == 0 || strcmp(part, "_Global_") == 0;
 }
 
+/* Adds a number that the formula's text names if `is_named`, unless it is not there. */
+static inline void add_number(perf_formula_number **next, bool is_named, const char *name, perf_raw number)
+{
+    if (is_named && number.size > 0) {
+        *(*next)++ = (perf_formula_number){name, number};
+    }
+}
+
 unsigned perf_formula_numbers(const perf_formula_info *formula, const perf_point *now, const perf_point *previous,
                               perf_formula_number found[PERF_MOST_FORMULA_NUMBERS])
 {
     static const perf_point none = {.perf_time = UINT64_MAX, .time_100ns = UINT64_MAX};
-    const perf_point *before = previous ? previous : &none;
-    const perf_formula_number numbers[PERF_MOST_FORMULA_NUMBERS] = {
-        {"N1", now->value},
-        {"N0", before->value},
-        {"B1", now->base},
-        {"B0", before->base},
-        {"O1", now->time},
-        {"O0", before->time},
-        {"T1 - T0", {now->perf_time - before->perf_time, now->perf_time >= before->perf_time ? 8 : 0}},
-        {"H1 - H0", {now->time_100ns - before->time_100ns, now->time_100ns >= before->time_100ns ? 8 : 0}},
-        {"F", {now->perf_freq, formula->flags & (PERF_RATE | PERF_TICKS) ? 8 : 0}},
-        {"OF", now->freq},
-        {"M1", now->multi},
-    };
-    unsigned count = 0;
+    const perf_point *before = previous && formula->flags & PERF_NEEDS_PREVIOUS ? previous : &none;
+    const unsigned flags = formula->flags;
+    const perf_raw ticks = {now->perf_time - before->perf_time, now->perf_time >= before->perf_time ? 8 : 0};
+    const perf_raw time = {now->time_100ns - before->time_100ns, now->time_100ns >= before->time_100ns ? 8 : 0};
+    perf_formula_number *next = found;
 
-    for (unsigned i = 0; i < PERF_MOST_FORMULA_NUMBERS; i++) {
-        if (numbers[i].number.size > 0 && strstr(formula->text, numbers[i].name)) {
-            found[count++] = numbers[i];
-        }
-    }
-    return count;
+    add_number(&next, true, "N1", now->value);
+    add_number(&next, true, "N0", before->value);
+    add_number(&next, flags & PERF_NEEDS_BASE, "B1", now->base);
+    add_number(&next, flags & PERF_NEEDS_BASE, "B0", before->base);
+    add_number(&next, flags & PERF_NEEDS_TIME, "O1", now->time);
+    add_number(&next, flags & PERF_NEEDS_TIME, "O0", before->time);
+    add_number(&next, formula->denominator == PERF_OPERAND_TICKS, "T1 - T0", ticks);
+    add_number(&next, formula->denominator == PERF_OPERAND_100NS, "H1 - H0", time);
+    add_number(&next, flags & (PERF_RATE | PERF_TICKS), "F", (perf_raw){now->perf_freq, 8});
+    add_number(&next, flags & PERF_NEEDS_FREQ, "OF", now->freq);
+    add_number(&next, flags & PERF_NEEDS_MULTI, "M1", now->multi);
+    return (unsigned)(next - found);
 }
 
 /* Returns the seconds between two times of a clock, 0: it did not advance. `freq`: units a second. */

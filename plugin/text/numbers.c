@@ -21,15 +21,15 @@
 static size_t put_integer(char *out, uint64_t value, bool in_groups)
 {
     char text[TEXT_NUMBER_SIZE], *begin = text + sizeof text; /* filled from its end */
-    unsigned digits = 0;
+    unsigned before_comma = in_groups ? 3 : TEXT_NUMBER_SIZE; /* digits */
 
     do {
-        if (in_groups && digits > 0 && digits % 3 == 0) {
+        if (before_comma-- == 0) {
             *--begin = ',';
+            before_comma = 2;
         }
         *--begin = (char)('0' + value % 10);
         value /= 10;
-        digits++;
     } while (value > 0);
     size_t size = (size_t)(text + sizeof text - begin);
     memcpy(out, begin, size);

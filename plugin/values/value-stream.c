@@ -74,7 +74,7 @@ static void look_up_column(value_stream *stream, uint32_t number, value_column *
     perf_group *group = stream->group;
     const perf_column *own = group->columns > 0 ? perf_table_column(stream->now.table, group, number) : NULL;
     uint32_t id = own ? own->id : PERF_NO_ID, first = number;
-    bool is_block = stream->response.ops->is_block;
+    bool is_block = stream->now.table->is_block;
     bool is_repeated = group->columns > 1 && !perf_column_is_base(own) &&
                        perf_table_count_columns(stream->now.table, group, id, /* is_base */ false, &first) > 1;
 
@@ -133,7 +133,7 @@ static void find_group_before(value_stream *stream)
 void value_stream_enter(value_stream *stream, perf_group *group)
 {
     const perf_identifier *last = stream->identifier, *identifier;
-    bool lacks_values = !stream->response.ops->is_block && (group->rows == 0 || group->columns == 0);
+    bool lacks_values = !stream->now.table->is_block && (group->rows == 0 || group->columns == 0);
 
     identifier = query_index_identifier(stream->now.index, group->key, group->type); /* NULL of an object */
     stream->group = group;
@@ -300,7 +300,7 @@ perf_result value_stream_result(value_stream *stream)
     if (perf_is_reset(result.none)) {
         const char *instance = value_stream_instance(stream);
         result.none = instance && perf_is_sum(instance) ? PERF_NO_RESULT_SUM_BACKWARDS : result.none;
-    } else if (stream->response.ops->is_block &&
+    } else if (stream->now.table->is_block &&
                (result.none == PERF_NO_RESULT_NO_TIME || result.none == PERF_NO_RESULT_NO_FREQ)) {
         result.none = PERF_NO_RESULT_NO_CLOCK; /* both are the object's */
     }
@@ -321,7 +321,7 @@ const char *value_stream_set(value_stream *stream)
 {
     const perf_identifier *identifier = stream->identifier;
 
-    if (stream->set_label == NULL && (identifier || stream->response.ops->is_block)) {
+    if (stream->set_label == NULL && (identifier || stream->now.table->is_block)) {
         const metadata_key key = get_name_key(stream, PERF_NO_ID);
         metadata_result set = metadata_lookup(stream->response.server, key, METADATA_ENGLISH);
         stream->set_label = metadata_format_name(stream->pool, &key, set.entry);
@@ -332,15 +332,12 @@ const char *value_stream_set(value_stream *stream)
     return stream->set_label;
 }
 
-/* Returns how the current row is named; NULL: it has no instance. */
+/* Returns how the current row is named; zeros: it has no instance. */
 static const perf_row_name *find_row_name(value_stream *stream)
 {
     value_row *row = &stream->row;
 
-    if (!stream->group->has_instances || stream->at.row >= stream->group->rows) {
-        return NULL;
-    }
-    if (!row->is_named) {
+    if (!row->is_named && stream->group->has_instances && stream->at.row < stream->group->rows) {
         row->is_named = true;
         row->name = perf_table_row_name(stream->now.table, stream->group, stream->at.row);
     }
@@ -350,12 +347,11 @@ static const perf_row_name *find_row_name(value_stream *stream)
 assumed_reason value_stream_assumed_reason(value_stream *stream)
 {
     const value_column *counter = stream->at.counter;
-    const perf_row_name *name = find_row_name(stream);
 
     return stream->assumed != ASSUMED_NONE                                             ? stream->assumed
            : counter->assumed != ASSUMED_NONE                                          ? counter->assumed
            : (stream->set_label || value_stream_set(stream)) && stream->is_set_assumed ? ASSUMED_NAME
-           : stream->is_match_assumed || (name && name->is_assumed)                    ? ASSUMED_INSTANCE
+           : stream->is_match_assumed || find_row_name(stream)->is_assumed             ? ASSUMED_INSTANCE
                                                                                        : ASSUMED_NONE;
 }
 
@@ -399,8 +395,8 @@ const char *value_stream_instance(value_stream *stream)
         return NULL;
     }
     if (row->label == NULL) {
-        const perf_row_name *name = find_row_name(stream);
-        row->label = name                 ? format_instance(stream, name->ordinal)
+        uint32_t ordinal = find_row_name(stream)->ordinal;
+        row->label = row->is_named        ? format_instance(stream, ordinal)
                      : stream->identifier ? stream->identifier->instance
                                           : NULL;
     }
@@ -477,8 +473,7 @@ const char *value_stream_text(value_stream *stream, uint32_t most)
     const uint8_t *text = stream->now.table->data + at->offset;
     uint32_t size = MIN(at->size, MOST_VALUE_BYTES), code_page = stream->group->code_page;
     uint32_t type = perf_table_column(stream->now.table, stream->group, at->column)->type; /* 0 in PerflibV2 */
-    bool is_narrow =
-        (type & PERF_TEXT_IN_CODE_PAGE) || (stream->response.ops->is_block && perf_is_ascii_text(text, size));
+    bool is_narrow = (type & PERF_TEXT_IN_CODE_PAGE) || (stream->now.table->is_block && perf_is_ascii_text(text, size));
 
     code_page = !is_narrow ? TEXT_CODE_PAGE_UTF16 : perf_is_utf16(code_page) ? TEXT_CODE_PAGE_ASCII : code_page;
     return get_text(stream, at->offset, perf_text_size(text, size, !is_narrow), code_page, most);
@@ -536,8 +531,8 @@ char *value_format_identifier_path(wmem_allocator_t *pool, const state_server *s
 {
     metadata_key key = metadata_counter_key(identifier->guid, PERF_NO_ID);
     metadata_result set = metadata_lookup(server, key, METADATA_ENGLISH);
-    bool is_single = is_single_instance(server, key);
     const char *set_label = metadata_format_name(pool, &key, set.entry), *label = "*";
+    const char *instance = identifier->instance && !is_single_instance(server, key) ? identifier->instance : NULL;
 
     *is_assumed = set.is_assumed;
     if (identifier->counter_id != PERF_NO_ID) {
@@ -546,5 +541,5 @@ char *value_format_identifier_path(wmem_allocator_t *pool, const state_server *s
         label = metadata_format_name(pool, &key, counter.entry);
         *is_assumed |= counter.is_assumed;
     }
-    return join_path(pool, computer, set_label, is_single ? NULL : identifier->instance, label);
+    return join_path(pool, computer, set_label, instance, label);
 }
