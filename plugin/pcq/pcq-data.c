@@ -95,6 +95,24 @@ static proto_item *pcq_show_header(value_tree *view)
     return cursor.node;
 }
 
+/* Returns what the identifier of the stream's block asks for, as a path with its mark: "\Set(instance)\Counter", "*" for all counters; NULL: it is
+ * not known. Needs: no value of the block was read yet. Changes: names that its values need, too, are looked up. */
+static const char *format_block_path(value_stream *stream)
+{
+    const perf_identifier *identifier = stream->identifier;
+    const value_column *counter = stream->at.counter;
+
+    if (identifier == NULL) {
+        return NULL;
+    }
+    const char *set = value_stream_set(stream), *instance = stream->is_single ? NULL : identifier->instance;
+    bool is_for_all = identifier->counter_id == PERF_NO_ID, is_assumed = stream->assumed == ASSUMED_COUNTER;
+    is_assumed |= stream->is_set_assumed || (!is_for_all && counter->assumed != ASSUMED_NONE);
+    const char *path = wmem_strconcat(stream->pool, "\\", set, instance ? "(" : "", instance ? instance : "",
+                                      instance ? ")" : "", "\\", is_for_all ? "*" : counter->label, NULL);
+    return text_marked(stream->pool, path, is_assumed);
+}
+
 /* Returns "no data now (ERROR_NO_DATA)" for a Win32 error, its name alone if no meaning of it is known. */
 static const char *format_block_error(const value_stream *stream, uint32_t status)
 {
@@ -165,7 +183,7 @@ static void label_block(const value_tree *view, const perf_group *group, proto_i
 {
     value_stream *stream = view->stream;
     bool is_error = group->status != 0;
-    const char *whose = stream->identifier ? value_stream_format_identifier(stream) : NULL;
+    const char *whose = format_block_path(stream);
     const char *what = is_error ? format_block_error(stream, group->status)
                                 : val_to_str_const(group->type, text_block_type_vals, "unknown dwType");
     const char *between = !whose ? "" : is_error ? ": " : ", ";
@@ -178,9 +196,7 @@ static void label_block(const value_tree *view, const perf_group *group, proto_i
 /* Returns the block's error, NOT_DELIVERED if it is well-formed and has no values, else 0. */
 static uint32_t find_lack(const perf_group *group)
 {
-    return group->type == PERF_ERROR_RETURN                               ? group->status
-           : group->is_sound && (group->rows == 0 || group->columns == 0) ? NOT_DELIVERED
-                                                                          : 0;
+    return group->type == PERF_ERROR_RETURN ? group->status : perf_group_is_empty(group) ? NOT_DELIVERED : 0;
 }
 
 /* Returns the block of the sample before that answers the same identifier, or where none is known stands in the same place of as many; else NULL. */
@@ -213,7 +229,7 @@ static void report_news(value_tree *view, proto_item *item)
                        : now > 0  ? "Not delivered"
                                   : "Delivered again";
     const char *error = is_failure && now > 0 ? format_block_error(stream, now) : "";
-    const char *whose = stream->identifier ? value_stream_format_identifier(stream) : NULL;
+    const char *whose = format_block_path(stream);
     expert_report_add(view->report, item, is_failure ? EI_BLOCK_FAILED : EI_NOT_DELIVERED, "%s: %s%s%s", what,
                       whose ? whose : wmem_strdup_printf(stream->pool, "block %u", group->key), *error ? ": " : "",
                       error);

@@ -218,7 +218,7 @@ unsigned perf_formula_numbers(const perf_formula_info *formula, const perf_point
     const perf_point *before = previous && formula->flags & PERF_NEEDS_PREVIOUS ? previous : &none;
     const unsigned flags = formula->flags;
     const perf_raw ticks = {now->perf_time - before->perf_time, now->perf_time >= before->perf_time ? 8 : 0};
-    const perf_raw time = {now->time_100ns - before->time_100ns, now->time_100ns >= before->time_100ns ? 8 : 0};
+    const perf_raw passed = {now->time_100ns - before->time_100ns, now->time_100ns >= before->time_100ns ? 8 : 0};
     perf_formula_number *next = found;
 
     add_number(&next, true, "N1", now->value);
@@ -228,7 +228,7 @@ unsigned perf_formula_numbers(const perf_formula_info *formula, const perf_point
     add_number(&next, flags & PERF_NEEDS_TIME, "O1", now->time);
     add_number(&next, flags & PERF_NEEDS_TIME, "O0", before->time);
     add_number(&next, formula->denominator == PERF_OPERAND_TICKS, "T1 - T0", ticks);
-    add_number(&next, formula->denominator == PERF_OPERAND_100NS, "H1 - H0", time);
+    add_number(&next, formula->denominator == PERF_OPERAND_100NS, "H1 - H0", passed);
     add_number(&next, flags & (PERF_RATE | PERF_TICKS), "F", (perf_raw){now->perf_freq, 8});
     add_number(&next, flags & PERF_NEEDS_FREQ, "OF", now->freq);
     add_number(&next, flags & PERF_NEEDS_MULTI, "M1", now->multi);

@@ -175,6 +175,12 @@ static inline bool perf_table_has_sound_group(const perf_table *t)
     return false;
 }
 
+/* True if a group is sound and has no values: its counterset or object has no instances. */
+static inline bool perf_group_is_empty(const perf_group *g)
+{
+    return g->is_sound && g->type != PERF_ERROR_RETURN && (g->rows == 0 || g->columns == 0);
+}
+
 /* Returns the first sound group with values, NULL: there is none. */
 static inline perf_group *perf_table_first_group(const perf_table *t)
 {

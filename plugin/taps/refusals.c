@@ -30,9 +30,11 @@ static void add_blocks(wmem_array_t *to, wmem_allocator_t *pool, const call_tap_
     value_stream *stream = value_stream_begin(pool, tapped->answer);
 
     while (value_stream_next_group(stream)) {
-        const char *path = stream->at.counter ? value_stream_path(stream) : NULL;
+        bool has_failed = stream->group->type == PERF_ERROR_RETURN;
+        bool is_empty = perf_group_is_empty(stream->group) && !tapped->is_hkpd;
+        const char *path = has_failed || is_empty ? value_stream_path(stream) : NULL;
         bool is_assumed = path && value_stream_is_assumed(stream);
-        if (stream->group->type == PERF_ERROR_RETURN) {
+        if (has_failed) {
             path = path ? path : "(not known whose block it is)";
             add_refusal(to, pool, REFUSED_BLOCK, path, is_assumed, stream->group->status, 0);
         } else {

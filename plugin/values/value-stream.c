@@ -83,7 +83,7 @@ static void look_up_column(value_stream *stream, uint32_t number, value_column *
     column->id = id;
     column->none = PERF_NO_RESULT_COUNTER_NOT_KNOWN;
     column->assumed = is_repeated ? ASSUMED_COUNTER : ASSUMED_NONE;
-    if (!is_block && stream->identifier == NULL) {
+    if (is_block ? own == NULL : stream->identifier == NULL) {
         return;
     }
     const metadata_key key = get_name_key(stream, id);
@@ -108,32 +108,22 @@ static void look_up_column(value_stream *stream, uint32_t number, value_column *
     column->assumed = is_repeated ? ASSUMED_COUNTER : is_assumed ? ASSUMED_NAME : ASSUMED_NONE;
 }
 
-/* Goes to a counter of the group, without its values. Needs: a number of a column; 0 of a group without columns. */
-static void enter_column(value_stream *stream, uint32_t number)
+/* Returns a column of the group. Needs: its number; 0 of a group without columns, which stands for a counter, too. */
+static value_column *get_column(value_stream *stream, uint32_t number)
 {
     value_column *column = &stream->columns[number];
 
-    stream->at.column = number;
-    stream->at.counter = column;
     if (!column->is_known) {
         look_up_column(stream, number, column);
     }
-}
-
-/* Finds the group of the sample before, and why values have no previous one. */
-static void find_group_before(value_stream *stream)
-{
-    perf_no_result why = stream->why_no_before;
-
-    stream->group_before = stream->before.table ? stream->response.ops->group_before(stream, &why) : NULL;
-    bool is_compared = stream->group_before && stream->group->is_sound && stream->group_before->is_sound;
-    stream->why_no_pair = !is_compared && why == PERF_NO_RESULT_OK ? PERF_NO_RESULT_NOT_COMPARABLE : why;
+    return column;
 }
 
 void value_stream_enter(value_stream *stream, perf_group *group)
 {
     const perf_identifier *last = stream->identifier, *identifier;
-    bool lacks_values = !stream->now.table->is_block && (group->rows == 0 || group->columns == 0);
+    const uint32_t columns = MAX(group->columns, 1);
+    perf_no_result why = stream->why_no_before;
 
     identifier = query_index_identifier(stream->now.index, group->key, group->type); /* NULL of an object */
     stream->group = group;
@@ -141,21 +131,20 @@ void value_stream_enter(value_stream *stream, perf_group *group)
     stream->assumed = stream->response.is_malformed || !group->is_sound ? ASSUMED_RESPONSE
                       : identifier && stream->now.is_index_assumed      ? ASSUMED_COUNTER
                                                                         : ASSUMED_NONE;
-    stream->row = (value_row){.label = NULL};
-    stream->at = (counter_value){.column = UINT32_MAX};
-    stream->is_match_assumed = false;
     if (!(last && identifier && memcmp(last->guid, identifier->guid, 16) == 0)) {
         stream->set_label = NULL; /* blocks of one counterset mostly stand together */
     }
-    if (stream->columns_room < MAX(group->columns, 1)) {
-        stream->columns_room = MAX(group->columns, 1);
-        stream->columns = wmem_alloc_array(stream->pool, value_column, stream->columns_room);
+    if (stream->columns_room < columns) {
+        stream->columns_room = columns;
+        stream->columns = wmem_alloc_array(stream->pool, value_column, columns);
     }
-    memset(stream->columns, 0, MAX(group->columns, 1) * sizeof *stream->columns);
-    find_group_before(stream);
-    if (lacks_values && (group->is_sound || group->type == PERF_ERROR_RETURN)) {
-        enter_column(stream, 0);
-    }
+    memset(stream->columns, 0, columns * sizeof *stream->columns);
+    stream->row = (value_row){.label = NULL};
+    stream->at = (counter_value){.column = UINT32_MAX, .counter = get_column(stream, 0)};
+    stream->is_match_assumed = false;
+    stream->group_before = stream->before.table ? stream->response.ops->group_before(stream, &why) : NULL;
+    bool is_compared = stream->group_before && group->is_sound && stream->group_before->is_sound;
+    stream->why_no_pair = !is_compared && why == PERF_NO_RESULT_OK ? PERF_NO_RESULT_NOT_COMPARABLE : why;
 }
 
 bool value_stream_next_group(value_stream *stream)
@@ -186,11 +175,11 @@ const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint
     value_stream_enter_row(stream, row);
     at->offset = perf_table_cell(table, stream->group, row, column, &at->size);
     stream->bytes_left -= MIN(MAX(at->size, 1), stream->bytes_left);
+    at->column = column;
     if (at->offset == 0 || stream->bytes_left == 0) {
-        at->column = column;
         return NULL;
     }
-    enter_column(stream, column);
+    at->counter = get_column(stream, column);
     at->raw = at->counter->is_text ? (perf_raw){0, 0} : perf_table_number_at(table, at->offset, at->size);
     stream->is_match_assumed = false;
     return at;
@@ -430,21 +419,6 @@ const char *value_stream_path(value_stream *stream)
     wmem_strbuf_truncate(stream->path, row->prefix_size);
     wmem_strbuf_append(stream->path, counter->label);
     return wmem_strbuf_get_str(stream->path);
-}
-
-const char *value_stream_format_identifier(value_stream *stream)
-{
-    const perf_identifier *identifier = stream->identifier;
-    const char *label = "*", *set = value_stream_set(stream);
-    bool is_assumed = stream->assumed == ASSUMED_COUNTER || stream->is_set_assumed;
-
-    if (identifier->counter_id != PERF_NO_ID) {
-        enter_column(stream, 0);
-        label = stream->at.counter->label;
-        is_assumed |= stream->at.counter->assumed != ASSUMED_NONE;
-    }
-    const char *instance = stream->is_single ? NULL : identifier->instance;
-    return text_marked(stream->pool, join_path(stream->pool, NULL, set, instance, label), is_assumed);
 }
 
 bool value_stream_is_same_counter(value_stream *stream, counter_identity *identity)

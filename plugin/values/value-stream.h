@@ -94,10 +94,9 @@ typedef struct {
     uint32_t row;    /* of the instance in the group, 0 without instances */
     uint32_t column; /* of the counter in the group */
     uint32_t offset;
-    uint32_t size; /* bytes */
-    value_column
-        *counter; /* in front of a group's first value: NULL, or that of a block with an error or without values */
-    perf_raw raw; /* the number; size 0: a text, or neither 4 nor 8 bytes */
+    uint32_t size;         /* bytes */
+    value_column *counter; /* the first of the group in front of its first value */
+    perf_raw raw;          /* the number; size 0: a text, or neither 4 nor 8 bytes */
 } counter_value;
 
 /* A row of the group that the stream is in. Begins as zeros with each row. */
@@ -180,10 +179,6 @@ const char *value_stream_path(value_stream *stream);
 /* Return parts of the path: "Processor Information", "explorer/3#1"; NULL: not known, or no instance. */
 const char *value_stream_set(value_stream *stream);
 const char *value_stream_instance(value_stream *stream);
-
-/* Returns what the group's identifier asks for, as a path with its mark, without the computer: "\Set(instance)\Counter", "*" for all counters.
- * Needs: the identifier is known. Changes: names that its values need, too, are looked up. */
-const char *value_stream_format_identifier(value_stream *stream);
 
 /* A counter that a path stands for. Begins as zeros. */
 typedef struct {
