@@ -22,6 +22,7 @@
 void proto_register_pcq(void);
 void proto_reg_handoff_pcq(void);
 
+/* Win32 errors */
 #define STATUS_SUCCESS 0
 #define STATUS_NOT_ENOUGH_MEMORY 8
 #define STATUS_OUTOFMEMORY 14

@@ -43,6 +43,7 @@ static rpc_interface find_interface(const e_guid_t *uuid)
 
 /* --- Headers ----------------------------------------------------------------------------------------------------- */
 
+/* pfc_flags ([C706] 12.6.3.1), and bytes of the UUID that a request with FLAG_OBJECT has in front of its stub. */
 #define FLAG_FIRST 0x01
 #define FLAG_LAST 0x02
 #define FLAG_OBJECT 0x80

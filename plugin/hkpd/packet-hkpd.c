@@ -35,6 +35,7 @@ typedef struct {
     uint32_t language; /* of titles, an LCID; 0: the name says none */
 } hkpd_question;
 
+/* Win32 errors */
 #define STATUS_SUCCESS 0
 #define STATUS_FILE_NOT_FOUND 2
 #define STATUS_MORE_DATA 234

@@ -41,7 +41,7 @@
 #define PERF_TABLE_FAULT_ENUM(name, ...) PERF_FAULT_##name,
 typedef enum { PERF_TABLE_FAULTS(PERF_TABLE_FAULT_ENUM) PERF_NUM_TABLE_FAULTS } perf_table_fault_kind;
 
-#define PERF_NO_GROUP UINT32_MAX
+#define PERF_NO_GROUP UINT32_MAX /* the whole response */
 
 typedef struct {
     perf_table_fault_kind kind;

@@ -75,7 +75,7 @@ typedef struct {
     bool is_in_turn; /* n sealed queries are open, nothing tells which is asked: `before` is the n-th before */
 } timing_request;
 
-#define TIMING_FIRST UINT32_MAX
+#define TIMING_FIRST UINT32_MAX /* no request stands before */
 
 typedef struct {
     uint32_t before, request; /* places of both requests */

@@ -9,7 +9,7 @@
 
 #include "state/servers.h"
 
-#define PERF_HANDLE_SIZE 20
+#define PERF_HANDLE_SIZE 20 /* bytes: attributes and a UUID */
 
 typedef struct state_handle state_handle;
 

@@ -19,6 +19,7 @@ typedef struct {
     uint32_t id;
 } metadata_key;
 
+/* Return the key of a counterset or counter (`id`, PERF_NO_ID: the counterset), of a title; and whether a key is a title's. */
 metadata_key metadata_counter_key(const uint8_t *guid, uint32_t id);
 metadata_key metadata_title_key(uint32_t title_index);
 bool metadata_key_is_title(const metadata_key *key);
