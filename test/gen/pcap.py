@@ -214,8 +214,11 @@ class Pipe:
         self.smb.answer(9, struct.pack('<HHIIHH', 17, 0, len(data), 0, 0, 0))
         return number
 
+    def read_request(self):
+        return struct.pack('<HBBIQ16sIIIHHB', 49, 0x50, 0, self.read_size, 0, self.file, 0, 0, 0, 0, 0, 0)
+
     def read(self, data, more):
-        self.smb.ask(8, struct.pack('<HBBIQ16sIIIHHB', 49, 0x50, 0, self.read_size, 0, self.file, 0, 0, 0, 0, 0, 0))
+        self.smb.ask(8, self.read_request())
         return self.smb.answer(8, struct.pack('<HBBIII', 17, 80, 0, len(data), 0, 0) + data,
                                BUFFER_OVERFLOW if more else 0)
 

@@ -499,7 +499,7 @@ FROM_9, THE_9TH, NOT_FAULTY = range(8, 999), [8], (True, False)
 ONE_OF_TWO = dict(name='230 238', only=[238], mode='hkpd')
 BOTH = dict(ONE_OF_TWO, only=[230, 238])
 DURING = {
-    **{'pipe-broken-' + x: smb_fails(0xC000014B, 'pipe_broken', mode=x) for x in ('smb', 'hkpd-smb', 'sealed-smb', 'sealed-hkpd-smb')},
+    **{'pipe-broken-' + x: smb_fails(0xC000014B, 'pipe_broken', mode=x) for x in ('smb', 'smb-reads', 'hkpd-smb', 'sealed-smb', 'sealed-smb-reads', 'sealed-hkpd-smb')},
     'smb-times-out': smb_fails(0xC00000B5, 'smb_failed', says='STATUS_IO_TIMEOUT'),
     'session-expired': smb_fails(0xC000035C, 'session_expired', EITHER, says='STATUS_NETWORK_SESSION_EXPIRED'),
     'session-expired-sealed': smb_fails(0xC000035C, 'session_expired', EITHER, 'sealed-smb'),

@@ -15,7 +15,7 @@ from gen.pcap import PERFLIB, Pipe, Rpc, SealedRpc
 from gen.scenario import SECOND, Line, Scenario
 from gen.scripted import ROOM, Clock, Server, ask, learn, memory, processors
 from gen.stubs import DATA
-from gen.wires import FIN, Link, Refused, Session, bind
+from gen.wires import FIN, IOCTL, READ, Link, Refused, Session, bind
 
 CLIENT, OTHER = '192.0.2.10', '192.0.2.11'
 SRV01, SRV02 = ('SRV01', '192.0.2.20'), ('SRV02', '192.0.2.40')
@@ -94,8 +94,8 @@ class Calls(Line):
 class Monitor:
     """What PerflibV2 and HKEY_PERFORMANCE_DATA have in common: connections, and pauses."""
 
-    def __init__(self, network, server=SRV01, client=CLIENT, smb=False, port=None, says=None, protocol=Rpc, **tcp):
-        self.network, self.server, self.host, self.is_smb, self.says, self.protocol = network, server, client, smb, says, protocol
+    def __init__(self, network, server=SRV01, client=CLIENT, smb=False, port=None, says=None, protocol=Rpc, reads=False, **tcp):
+        self.network, self.server, self.host, self.is_smb, self.says, self.protocol, self.reads = network, server, client, smb, says, protocol, reads
         self.tcp_port, self.tcp_options, self.results, self.sets = port or (445 if smb else 49671), tcp, (), None
 
     def connect(self):
@@ -104,7 +104,7 @@ class Monitor:
         if not self.is_smb:
             return self.tcp
         self.smb = Session(self.tcp, self.says, '\\\\%s\\IPC$' % self.server[0])
-        self.pipe = Pipe(self.smb)
+        self.pipe = Pipe(self.smb, transceive=not self.reads)
         return self.pipe
 
     def meanwhile(self, takes=0, between=None, **_):
@@ -122,7 +122,9 @@ class Monitor:
         if instead:
             rpc.call_id += 1
             self.pipe.waiting = False
-            raise Refused(self.smb.fails(instead))
+            if self.reads:
+                self.smb.ask(READ, self.pipe.read_request())
+            raise Refused(self.smb.fails(instead, READ if self.reads else IOCTL))
 
     def run(self, count, each=1, **fate):
         """Samples, each so long behind the one before, as a timer has it."""
@@ -268,7 +270,8 @@ MODES = {
     'sealed-smb': (Perflib, dict(protocol=SealedRpc, smb=True)), 'poller': (Perflib, dict(each='query')),
     'connects': (Perflib, dict(each='connection')), 'hkpd': (Registry, {}), 'hkpd-smb': (Registry, dict(smb=True)),
     'hkpd-connects': (Registry, dict(each='connection')), 'sealed-hkpd': (Registry, dict(protocol=SealedRpc)),
-    'sealed-hkpd-smb': (Registry, dict(protocol=SealedRpc, smb=True)),
+    'sealed-hkpd-smb': (Registry, dict(protocol=SealedRpc, smb=True)), 'smb-reads': (Perflib, dict(smb=True, reads=True)),
+    'sealed-smb-reads': (Perflib, dict(protocol=SealedRpc, smb=True, reads=True)),
 }
 
 
