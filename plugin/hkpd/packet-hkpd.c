@@ -478,34 +478,42 @@ static void describe_other(hkpd_pdu *p)
 
 /* --- Performance data ------------------------------------------------------------------------------------------ */
 
-/* Finds the objects that were asked for by index and are absent in a well-formed sample, or there again since the sample before. Reports what is
- * new, and hands all to the listeners. */
+/* Returns the name of an object: "Processor (238)", or "#238" if its title is not known. */
+static const char *format_object_name(const hkpd_pdu *p, uint32_t title)
+{
+    const metadata_key key = metadata_title_key(title);
+    const metadata_entry *title_name = metadata_lookup(p->pdu.server, key, METADATA_ENGLISH).entry;
+    const char *label = metadata_format_name(p->pdu.pool, &key, title_name);
+
+    return title_name ? wmem_strdup_printf(p->pdu.pool, "%s (%u)", label, title) : label;
+}
+
+/* Finds the objects that were asked for by index and are absent in a well-formed sample, for the listeners. Reports those that are newly absent, or
+ * there again, since the sample before. */
 static void report_objects(hkpd_pdu *p)
 {
     call_tap_data *tapped = &p->pdu.tapped;
     state_sample *previous = p->pdu.answer.sample->previous;
     perf_table *table = p->pdu.answer.table;
     perf_table *before = previous ? sample_get_table(previous, p->pdu.pool) : NULL;
-    wmem_array_t *objects = wmem_array_new(p->pdu.pool, sizeof(call_tap_object));
+    wmem_array_t *missing = wmem_array_new(p->pdu.pool, sizeof(const char *));
     const char *indexes = p->question.text;
-    call_tap_object object;
+    uint32_t title;
 
-    while (table->is_sound && p->question.kind == QUESTION_INDEXES && read_title_index(&indexes, &object.title)) {
-        bool was_there =
-            before == NULL || !before->is_sound || perf_table_find_objects(before, object.title)->count > 0;
-        object.is_there = perf_table_find_objects(table, object.title)->count > 0;
-        object.is_news = object.is_there != was_there;
-        if (!object.is_there || object.is_news) {
-            wmem_array_append_one(objects, object);
+    while (table->is_sound && p->question.kind == QUESTION_INDEXES && read_title_index(&indexes, &title)) {
+        bool was_there = before == NULL || !before->is_sound || perf_table_find_objects(before, title)->count > 0;
+        bool is_there = perf_table_find_objects(table, title)->count > 0;
+        const char *name = is_there && was_there ? NULL : format_object_name(p, title);
+        if (!is_there) {
+            wmem_array_append_one(missing, name);
         }
-        if (object.is_news) {
+        if (is_there != was_there) {
             expert_report_add(&p->pdu.report, p->node, EI_NOT_DELIVERED, "%s: %s",
-                              object.is_there ? "Delivered again" : "Not delivered",
-                              call_tap_object_name(p->pdu.pool, p->pdu.server, object.title));
+                              is_there ? "Delivered again" : "Not delivered", name);
         }
     }
-    tapped->objects = wmem_array_get_raw(objects);
-    tapped->num_objects = wmem_array_get_count(objects);
+    tapped->missing_objects = wmem_array_get_raw(missing);
+    tapped->num_missing_objects = wmem_array_get_count(missing);
 }
 
 /* Learns the types of the counters of sound objects, but not of counters that an object has twice. */

@@ -5,7 +5,6 @@
  */
 #include "tap/call-tap.h"
 
-#include "state/metadata.h"
 #include "state/queries.h"
 
 #include <epan/tap.h>
@@ -55,13 +54,4 @@ uint64_t call_tap_identifier_key(const call_tap_data *tapped, uint32_t number)
     unsigned hash = query_identifier_hash(identifier) ^ g_direct_hash(tapped->server);
 
     return (uint64_t)hash << 32 | identifier->counter_id;
-}
-
-const char *call_tap_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title)
-{
-    const metadata_key key = metadata_title_key(title);
-    const metadata_entry *title_name = metadata_lookup(server, key, METADATA_ENGLISH).entry;
-    const char *label = metadata_format_name(pool, &key, title_name);
-
-    return title_name ? wmem_strdup_printf(pool, "%s (%u)", label, title) : label;
 }

@@ -28,13 +28,6 @@ typedef struct {
     bool uses_query;        /* the operation opens, uses or closes a handle */
 } call_tap_sealed;
 
-/* HKEY_PERFORMANCE_DATA: an object that was asked for by its title index, and that a sample does not have; or has again. */
-typedef struct {
-    uint32_t title; /* title index */
-    bool is_there;  /* the sample has the object */
-    bool is_news;   /* `is_there` was otherwise in the answer before */
-} call_tap_object;
-
 /* A PDU. Members that were not read are zeros. */
 typedef struct {
     bool is_hkpd;
@@ -58,8 +51,9 @@ typedef struct {
     const void *call;      /* compared only: one for request and response; NULL: not known */
     bool has_counters; /* a response says how many counters the query has, or the objects of HKEY_PERFORMANCE_DATA */
     uint32_t counters;
-    const call_tap_object *objects;
-    uint32_t num_objects;
+    const char *const *
+        missing_objects; /* HKEY_PERFORMANCE_DATA: asked for by index, and not in the sample: "Processor (238)", "#238" */
+    uint32_t num_missing_objects;
     state_server *server;
     const state_handle *handle;         /* NULL: none, or not known, as of a response without its request */
     unsigned counters_hash;             /* PerflibV2: of its query's counters, equal for equal sets; 0: not known */
@@ -81,9 +75,6 @@ static inline bool call_tap_has_sample(const call_tap_data *tapped)
 
 /* Returns a key for an identifier and the call's server, to find it again in another call that adds it. `number`: from 0, in `identifiers`. */
 uint64_t call_tap_identifier_key(const call_tap_data *tapped, uint32_t number);
-
-/* Returns the name of an object of HKEY_PERFORMANCE_DATA: "Processor (238)", or "#238" if its title is not known. */
-const char *call_tap_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title);
 
 /* Adds a tap that gets each call. Called twice: for CALL_TAP_NAME and for export objects. */
 void call_tap_add(int tap_id);

@@ -64,11 +64,8 @@ wmem_array_t *refusals_find(wmem_allocator_t *pool, const call_tap_data *tapped)
     if (call_tap_has_sample(tapped)) {
         add_blocks(found, pool, tapped);
     }
-    for (uint32_t i = 0; call_tap_has_sample(tapped) && i < tapped->num_objects; i++) {
-        if (!tapped->objects[i].is_there) {
-            const char *name = call_tap_object_name(pool, tapped->server, tapped->objects[i].title);
-            add_refusal(found, pool, REFUSED_OBJECT, name, false /* is_assumed */, 0, 0);
-        }
+    for (uint32_t i = 0; call_tap_has_sample(tapped) && i < tapped->num_missing_objects; i++) {
+        add_refusal(found, pool, REFUSED_OBJECT, tapped->missing_objects[i], false /* is_assumed */, 0, 0);
     }
     return found;
 }
