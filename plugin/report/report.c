@@ -47,7 +47,7 @@ static void report_restart(void *data)
     report *r = data;
 
     verdict_restart(&r->verdict);
-    refusals_begin(&r->refusals);
+    keyed_list_begin_paths(&r->refusals);
     chart_lines_begin(&r->lines);
     r->first_frame = r->last_frame = 0;
     r->begin = r->end = 0;

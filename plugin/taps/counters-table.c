@@ -23,29 +23,22 @@ typedef struct {
     perf_summary results;
 } counter_row;
 
-static struct {
-    keyed_list rows;    /* counter_row */
-    uint64_t responses; /* number of the newest response with values, from 1; never begins again */
-} counted;
-
-static void counters_begin(void *data _U_)
-{
-    keyed_list_begin(&counted.rows, NULL, PATHS_ROOM);
-}
+static keyed_list counter_rows;
+static uint64_t newest_response; /* number of the newest response with values, from 1; never begins again */
 
 /* Counts the stream's value in its path's row. Texts, values without a path, a path's second value of a response, and those of another
  * counter with the same path have no row, and are counted as omitted. */
 static void count_value(stat_table *t, value_stream *stream, const char *path)
 {
-    counter_row *row = stream->at.counter->is_text ? NULL : keyed_list_find_or_add(&counted.rows, path, sizeof *row);
+    counter_row *row = stream->at.counter->is_text ? NULL : keyed_list_find_or_add(&counter_rows, path, sizeof *row);
 
-    if (row == NULL || row->response == counted.responses || !value_stream_is_same_counter(stream, &row->whose)) {
+    if (row == NULL || row->response == newest_response || !value_stream_is_same_counter(stream, &row->whose)) {
         t->omitted.counts[OMITTED_WITHOUT_ROW]++;
         return;
     }
     perf_result result = value_stream_result(stream);
     omissions_count_value(&t->omitted, stream, &result);
-    row->response = counted.responses;
+    row->response = newest_response;
     row->samples++;
     row->is_assumed |= value_stream_is_assumed(stream);
     row->resets += perf_is_reset(result.none) && !value_stream_is_assumed(stream);
@@ -54,14 +47,14 @@ static void count_value(stat_table *t, value_stream *stream, const char *path)
     }
 }
 
-/* Counts the values of a sample. `data`: stat_table. */
-static void counters_count(void *data, packet_info *pinfo, const call_tap_data *tapped)
+/* Counts the values of a sample. */
+static void counters_count(void *data _U_, packet_info *pinfo, const call_tap_data *tapped)
 {
-    stat_table *t = data;
+    stat_table *t = &counters_table;
 
     if (call_tap_has_sample(tapped)) {
         value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
-        counted.responses++;
+        newest_response++;
         while (value_stream_next(stream)) {
             const char *path = value_stream_path(stream);
             if (omissions_ask(&t->omitted, path)) {
@@ -81,8 +74,8 @@ static void counters_fill(stat_table *t)
 {
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
 
-    for (unsigned i = 0; i < counted.rows.entries->len; i++) {
-        const counter_row *from = g_ptr_array_index(counted.rows.entries, i);
+    for (unsigned i = 0; i < counter_rows.entries->len; i++) {
+        const counter_row *from = g_ptr_array_index(counter_rows.entries, i);
         const perf_summary *results = &from->results;
         bool any = results->count > 0;
         const table_cell cells[] = {
@@ -106,8 +99,8 @@ stat_table counters_table = {
            .nfields = G_N_ELEMENTS(counter_columns)},
     .columns = counter_columns,
     .takes_paths = true,
-    .data = &counters_table,
-    .begin = counters_begin,
+    .data = &counter_rows,
+    .begin = keyed_list_begin_paths,
     .count = counters_count,
     .fill = counters_fill,
 };

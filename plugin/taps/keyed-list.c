@@ -27,6 +27,11 @@ void keyed_list_begin(keyed_list *list, wmem_allocator_t *pool, size_t room)
     wmem_register_callback(list->pool, end_list, list);
 }
 
+void keyed_list_begin_paths(void *list)
+{
+    keyed_list_begin(list, NULL, PATHS_ROOM);
+}
+
 void *keyed_list_find_or_add(keyed_list *list, const char *key, size_t size)
 {
     const char **entry = key ? g_hash_table_lookup(list->by_key, key) : NULL;

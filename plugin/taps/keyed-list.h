@@ -22,5 +22,8 @@ typedef struct {
  * `room`: bytes; SIZE_MAX: any. */
 void keyed_list_begin(keyed_list *list, wmem_allocator_t *pool, size_t room);
 
+/* Begins an empty list of paths with a pool of its own, as a statistic begins. Needs: as keyed_list_begin(). `list`: keyed_list. */
+void keyed_list_begin_paths(void *list);
+
 /* Returns an entry; NULL if `key` is NULL, or new and without room. Changes: adds it, `size` bytes, zeros but for a copy of its key. */
 void *keyed_list_find_or_add(keyed_list *list, const char *key, size_t size);

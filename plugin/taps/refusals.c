@@ -115,11 +115,6 @@ static void add_to_list(keyed_list *list, packet_info *pinfo, const call_tap_dat
     }
 }
 
-void refusals_begin(void *list)
-{
-    keyed_list_begin(list, NULL, PATHS_ROOM);
-}
-
 void refusals_count(void *list, packet_info *pinfo, const call_tap_data *tapped)
 {
     wmem_array_t *found = refusals_find(pinfo->pool, tapped);
@@ -159,7 +154,7 @@ stat_table refusals_table = {
            .nfields = G_N_ELEMENTS(refusal_columns)},
     .columns = refusal_columns,
     .data = &listed,
-    .begin = refusals_begin,
+    .begin = keyed_list_begin_paths,
     .count = refusals_count,
     .fill = refusals_table_fill,
 };

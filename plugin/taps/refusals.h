@@ -40,8 +40,5 @@ typedef struct {
     const char *query; /* "query 2", "handle 1"; NULL: it is not known */
 } refusal_row;
 
-/* Begins an empty list; frees the rows of the one before. `list`: a keyed_list of refusal_row, as a statistic's functions take it. */
-void refusals_begin(void *list);
-
-/* Counts all refusals of a call. A repeated response has none. `list`: keyed_list. */
+/* Counts all refusals of a call. A repeated response has none. `list`: keyed_list of refusal_row. */
 void refusals_count(void *list, packet_info *pinfo, const call_tap_data *tapped);
