@@ -1,6 +1,6 @@
 /* pdh-csv.c
- * PDH-CSV 4.0, a file for each query (or key of HKEY_PERFORMANCE_DATA): `-z pcq,csv,FILE[,FILTER]`, and File, Export Objects, PCQ, which has the
- * names file, too.
+ * PDH-CSV 4.0, a file for each query (or key of HKEY_PERFORMANCE_DATA): `-z pcq,csv,FILE[,FILTER]`; and the names file: `-z pcq,names,FILE`. File,
+ * Export Objects, PCQ has both: a plugin has no other dialog of a window to choose files with.
  *
  * The header names every column before the first row, and a column may turn up in the last response. So values wait as numbers, 16 bytes for
  * each (document_cell), until they are written. They have the names that were known as they came.
@@ -239,6 +239,25 @@ static void csv_draw(void *data)
 output_statistic csv_statistic = {
     .name = "pcq,csv", .task_size = sizeof(csv_export), .reset = csv_reset, .count = csv_count, .draw = csv_draw};
 
+/* --- -z pcq,names ------------------------------------------------------------------------------------------------ */
+
+/* Writes the names file once the capture is read. A file stays as it was, and that is a failure, if there are no names. */
+static void write_names(void *data)
+{
+    output_task *task = data;
+    GString *text = names_file_text();
+
+    if (text) {
+        output_whole(task->path, text);
+    } else {
+        output_failed(g_strdup_printf(
+            "%s was not written: this capture taught no names (does it hold the client's browsing?)", task->path));
+        output_print_omissions(&task->omitted);
+    }
+}
+
+output_statistic names_statistic = {.name = "pcq,names", .task_size = sizeof(output_task), .draw = write_names};
+
 /* --- Export objects ------------------------------------------------------------------------------------------------ */
 
 /* The one list of Wireshark that is filled. */
@@ -246,17 +265,16 @@ static struct {
     int tap;
     export_object_list_t *list; /* NULL: no call came for a list, or it is filled */
     csv_export export;          /* of the list */
-    uint32_t frame;             /* of the newest call */
 } objects;
 
-/* Adds an object to Wireshark's list. `frame`: of its packet. `host`: NULL: none. Changes: Wireshark owns the name and the text. */
-static void list_object(uint32_t frame, const char *host, const char *type, char *name, GString *text)
+/* Adds an object to Wireshark's list. `doc`: NULL: the names file, which is of no packet. Changes: Wireshark owns the name and the text. */
+static void list_object(const document *doc, char *name, GString *text)
 {
     export_object_entry_t *entry = g_new0(export_object_entry_t, 1);
 
-    entry->pkt_num = frame;
-    entry->hostname = g_strdup(host);
-    entry->content_type = g_strdup(type);
+    entry->pkt_num = doc ? doc->first_frame : 0;
+    entry->hostname = doc ? g_strdup(doc->machine) : NULL;
+    entry->content_type = g_strdup(doc ? "text/csv" : "text/plain");
     entry->filename = name;
     entry->payload_len = text->len;
     entry->payload_data = (void *)g_string_free(text, FALSE);
@@ -280,13 +298,13 @@ static void list_all(void)
     for (unsigned i = 0; i < objects.export.documents.entries->len; i++) {
         const document *doc = g_ptr_array_index(objects.export.documents.entries, i);
         if (doc->first_frame > 0) {
-            list_object(doc->first_frame, doc->machine, "text/csv",
-                        g_strdup_printf("%s-%s.csv", doc->machine, doc->suffix), format_document(&objects.export, doc));
+            list_object(doc, g_strdup_printf("%s-%s.csv", doc->machine, doc->suffix),
+                        format_document(&objects.export, doc));
         }
     }
     GString *names = names_file_text();
     if (names) {
-        list_object(objects.frame, NULL, "text/plain", g_strdup("pcq_names"), names);
+        list_object(NULL, g_strdup("pcq_names"), names);
     }
     output_print_omissions(&objects.export.task.omitted);
     objects_reset();
@@ -306,7 +324,6 @@ static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissec
     if (objects.list != list) {
         return TAP_PACKET_DONT_REDRAW;
     }
-    objects.frame = pinfo->num;
     omissions_count_call(&objects.export.task.omitted, tapped);
     csv_count(&objects.export, pinfo, tapped);
     return TAP_PACKET_REDRAW;
