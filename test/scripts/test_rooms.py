@@ -32,9 +32,28 @@ def test_arrows_point_down():
     assert not wrong
 
 
-
 def test_the_design_names_files_that_are_there():
     """With their folder, at the top, or of the section's folder (verdict/)."""
     known = {name for path in SOURCES for name in (path, path.split('/')[-1])}
     named = set(re.findall(r'`([\w/-]+\.[ch])`', DESIGN))
     assert len(named) > 20 and sorted(named - known) == []
+
+
+CODE = re.sub(r'/\*.*?\*/', '', '\n'.join(SOURCES.values()), flags=re.S)
+
+
+def lacking(names):
+    return sorted(name for name in names if not re.search(r'\b%s\b' % name, CODE))
+
+
+def test_the_design_names_what_is_in_the_code():
+    """Functions, types, tables, members and fields."""
+    named = set(re.findall(r'`([A-Za-z]\w+)(?:\(\))?`', DESIGN))
+    assert len(named) > 20 and lacking(named) == ['guids_add_guid']
+
+
+def test_comments_name_functions_that_are_there():
+    """Of the plugin, and of Wireshark's two that it does not call."""
+    comments = ' '.join(re.findall(r'/\*.*?\*/', '\n'.join(SOURCES.values()), re.S))
+    named = set(re.findall(r'\b([a-z]\w+)\(\)', comments))
+    assert len(named) > 50 and lacking(named) == ['fvalue_to_string_repr', 'printf']
