@@ -704,8 +704,8 @@ static bool is_active(void)
            proto_is_protocol_enabled(find_protocol_by_id(proto_get_id_by_filter_name("winreg")));
 }
 
-/* Adds the PDU to its series' timing, and hands it to the listeners, if it is about performance data. Changes: a response whose data could not be
- * read, though they were asked for, is damaged. */
+/* Adds the PDU to its series' timing, and hands it to the listeners, if it is about performance data. A response whose data could not be read, though
+ * they were asked for, is damaged to them. */
 static void hkpd_tap_pdu(hkpd_pdu *p)
 {
     call_tap_data *tapped = &p->pdu.tapped;
@@ -731,7 +731,7 @@ static void hkpd_tap_pdu(hkpd_pdu *p)
                          (p->pdu.opnum == WINREG_ENUM_VALUE && tapped->out_size == 0);
     bool only_describes = p->kind == ANSWER_BLOCK && tapped->answer == NULL && tapped->out_size > 0;
     tapped->brings_data = handle && asks_for_data && !only_describes;
-    p->pdu.report.damaged |= tapped->brings_data && tapped->answer == NULL && tapped->out_size > 0;
+    tapped->is_damaged |= tapped->brings_data && tapped->answer == NULL && tapped->out_size > 0;
     tapped->subject = p->call->question.name;
     tapped->subject_size = tapped->subject ? (uint32_t)strlen(tapped->subject) : 0;
     rpc_pdu_tap(&p->pdu, handle);
