@@ -62,8 +62,8 @@ static inline uint32_t perf_text_size(const uint8_t *text, uint32_t room, bool i
     return is_utf16 ? perf_utf16_size(text, room) : end ? (uint32_t)(end - text) : room;
 }
 
-/* True if a text that should be UTF-16 has printable ASCII before its terminator, as Samba sends it, mostly. Few such bytes may be a word or two of
- * UTF-16 if a terminator of that follows, or a character of it if their number is even. */
+/* True if a text that should be UTF-16 has printable ASCII before its terminator, as Samba sends it, mostly. Up to 4 such bytes are taken for UTF-16
+ * if a terminator of that follows them; without one, a single byte is if `room` is even. */
 static inline bool perf_is_ascii_text(const uint8_t *text, uint32_t room)
 {
     uint32_t size = perf_text_size(text, room, /* is_utf16 */ false), printable = 0;

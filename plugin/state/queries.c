@@ -5,8 +5,8 @@
  */
 #include "state/queries.h"
 
-#define BLOCKS_NOT_READ \
-    (INT64_C(1) << 40) /* no sum of what can be read comes near it: one of half of it or more has such a change */
+/* Blocks of a change that could not be read. A sum of half of it or more has such a change: others are far less. */
+#define BLOCKS_NOT_READ (INT64_C(1) << 40)
 
 struct query_change {
     struct state_query *query; /* NULL: it has ended */

@@ -51,8 +51,7 @@ typedef struct {
     const void *call;      /* compared only: one for request and response; NULL: not known */
     bool has_counters; /* a response says how many counters the query has, or the objects of HKEY_PERFORMANCE_DATA */
     uint32_t counters;
-    const char *const *
-        missing_objects; /* HKEY_PERFORMANCE_DATA: asked for by index, and not in the sample: "Processor (238)", "#238" */
+    const char *const *missing_objects; /* HKEY_PERFORMANCE_DATA: asked for by index and not sent: "Processor (238)" */
     uint32_t num_missing_objects;
     state_server *server;
     const state_handle *handle;         /* NULL: none, or not known, as of a response without its request */
