@@ -61,11 +61,12 @@ static int ett_buffer = -1, ett_pcq = -1;
 typedef struct {
     rpc_call rpc;
     pcq_request request;
-    uint32_t in_size;            /* dwInSize */
-    bool add;                    /* dwAdd: ValidateCounters adds counters, else it removes them */
-    const query_epoch *asked_in; /* of the query, as the request saw it; NULL: none */
-    query_snapshot seen;         /* the query as the response shows it */
-    const char *machine;         /* szMachine without backslashes in front */
+    uint32_t in_size; /* dwInSize */
+    bool add;         /* dwAdd: ValidateCounters adds counters, else it removes them */
+    const query_epoch
+        *asked_in;       /* of the query, as the request saw it, or, behind a closed handle, the response; NULL: none */
+    query_snapshot seen; /* the query as the response shows it */
+    const char *machine; /* szMachine without backslashes in front */
 } pcq_call;
 
 /* A PDU while it is dissected. */
@@ -441,8 +442,8 @@ static void begin_query_use(pcq_pdu *p)
     rpc_pdu_report_closed_handle(&p->pdu, p->handle_item);
 }
 
-/* Returns the handle that a response is about, NULL: not known. Changes: confirms it, if the server sent its data or their size; behind a closed
- * handle a new query begins, whose opening was not captured. */
+/* Returns the handle that a response is about, NULL: not known. Changes: a success or a size probe confirms it. If the request's handle was closed, the
+ * response is about its successor (rpc_pdu_confirm_handle()), and `asked_in` is that query's epoch. */
 static state_handle *confirm_query(pcq_pdu *p)
 {
     rpc_call *call = p->pdu.call;
@@ -565,7 +566,7 @@ static void validate_request(pcq_pdu *p)
     }
 }
 
-/* Describes refused counters: the first in the Info column, and each that was to be added at the data. Needs: there are some. */
+/* Describes refused counters: the first in the Info column; each that was to be added has an expert info at lpData. Needs: a success that refuses one. */
 static void describe_refused(pcq_pdu *p)
 {
     const perf_identifier *identifiers = p->pdu.tapped.identifiers, *first = NULL;
@@ -649,7 +650,8 @@ static void pcq_tap_pdu(pcq_pdu *p)
     rpc_pdu_tap(&p->pdu, handle);
 }
 
-/* Reads the parameters of a request or response as the operation lists them. For rpc_pdu_read(). Needs: a pcq_pdu. */
+/* Reads the parameters of a request or response as the operation lists them, with lpData's content, but for counter data. For rpc_pdu_read(), since
+ * one that is not there throws. Needs: a pcq_pdu. */
 static void read_all_parameters(void *pdu)
 {
     pcq_pdu *p = pdu;

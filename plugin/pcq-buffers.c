@@ -156,7 +156,7 @@ static bool enter_sized(buffer_cursor *outer, int hf, int ett, uint32_t size, ui
 /* "No string": perflib.h, not in the specification. */
 #define NO_STRING 0xFFFFFFFFU
 
-/* Strings can overlap: of a table as many bytes of them are read as it has, times TIMES_READ, and READ_AT_LEAST more. */
+/* Many offsets can lead to one string: of a table as many bytes are read as it has, times TIMES_READ, and READ_AT_LEAST more. */
 #define TIMES_READ 8
 #define READ_AT_LEAST 2048
 
@@ -193,7 +193,7 @@ static const char *read_table_string(const buffer_cursor *cursor, pcq_context *c
     if (size > table->readable) {
         if (table->readable > 0) {
             expert_report_add(cursor->report, cursor->item, EI_STRING_OFFSET,
-                              "The strings overlap too much to read them, here and in what follows");
+                              "Too many offsets lead to the same strings: this one and what follows are not read");
         }
         table->readable = 0;
         return NULL;

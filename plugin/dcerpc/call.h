@@ -130,8 +130,8 @@ void rpc_report_late(expert_report *report, proto_item *item, const late_sample 
 /* Finds the handle whose 20 bytes a request carries. Changes: `handle` and `was_closed` of its call, with the first request on the first pass. */
 void rpc_pdu_find_handle(rpc_pdu *pdu, state_handle_kind kind, const uint8_t *bytes);
 
-/* Notes that the server answered for the handle whose bytes the request carried, on the first pass. Changes: confirms it; if it was closed, or its
- * opening was not captured, the response begins another one, `answering`. The request keeps the handle that it had. */
+/* Notes that the server answered for the handle whose bytes the request carried, on the first pass. Changes: confirms it. If
+ * the request found none, or a closed one, `answering` is the newest open handle of these bytes, or else a new one; `handle` stays. */
 void rpc_pdu_confirm_handle(const rpc_pdu *pdu, state_handle_kind kind, const uint8_t *bytes);
 
 /* Returns the handle that the PDU is about, NULL: not known. A response has another than its request if that was closed before. */

@@ -30,7 +30,7 @@ static void write_escaped_text(GString *out, const char *text)
 
 typedef struct {
     GString *text;
-    const char *server; /* of the lines written last; NULL: none is written */
+    const char *server; /* of the lines written last; NULL: no line yet */
 } writer;
 
 /* Writes a tab and an id; "-" for PERF_NO_ID. */
@@ -43,7 +43,7 @@ static void write_id(GString *out, uint32_t id)
     }
 }
 
-/* Writes the line of an entry, behind one for its server if that is another than before. `user`: writer. */
+/* Writes an entry's line. A line with its server comes first, if the line before is of another. `user`: writer. */
 static void write_entry(const char *server, const metadata_key *key, metadata_kind kind, const metadata_entry *entry,
                         void *user)
 {
@@ -54,7 +54,7 @@ static void write_entry(const char *server, const metadata_key *key, metadata_ki
         g_string_append_printf(out->text, "server\t%s\n", server);
         out->server = server;
     }
-    if (metadata_key_is_title(key)) {
+    if (key->is_title) {
         g_string_append(out->text, "title");
     } else {
         char *guid = metadata_format_guid(NULL, key->guid);
@@ -155,6 +155,7 @@ static bool parse_name(char **fields, metadata_kind *kind, metadata_entry *entry
 static bool parse_entry(char **f, unsigned count, metadata_key *key, metadata_kind *kind, metadata_entry *entry)
 {
     if (strcmp(f[0], "title") == 0) {
+        key->is_title = 1;
         return count == 4 && parse_number(f[1], &key->id) && parse_name(f + 2, kind, entry);
     }
     if (count < 3 || !parse_guid(f[1], key->guid)) {

@@ -293,7 +293,8 @@ static uint32_t read_counter_block(perf_table *t, perf_group *g, uint32_t at, ui
     return at + size;
 }
 
-/* Reads instances with their counter blocks (`least` bytes or more); without instances one block, if any. Returns their end, 0: misfit. */
+/* Reads instances, each with its counter block. An object without instances has one block, one of definitions alone none. `least`: as
+ * read_counter_block() has it. Returns where they end, 0: one does not fit. */
 static uint32_t read_object_rows(perf_table *t, perf_group *g, uint32_t at, uint32_t least)
 {
     uint32_t count_field = g->offset + 40, count = g->has_instances ? perf_table_u32(t, count_field) : g->has_values;

@@ -318,7 +318,8 @@ static uint64_t digest_name(const perf_table *t, const perf_group *g, uint32_t r
     return digest_bytes(t->data + name, size, parent);
 }
 
-/* Returns the digest that rows of one name have, behind one parent's name. A parent that is not in the response counts as none. */
+/* Returns the digest of a row's name and its parent's, equal for equal names. A parent that is not in the response counts as none. Needs: the group has
+ * instances. Changes: may make the index of objects. */
 static uint64_t get_digest(perf_table *t, const perf_group *g, uint32_t row)
 {
     uint32_t parent;

@@ -84,7 +84,7 @@ typedef struct {
     uint32_t first_row; /* number of its first row in the table's */
     uint32_t rows;
     perf_group_index *index; /* NULL until somebody asks */
-    bool has_instances;      /* else it has one row, without a name */
+    bool has_instances;      /* else it has one row without a name, or none */
     bool has_values;         /* false: it only describes its counters (MetadataGlobal) */
     bool is_sound;           /* its parts fill it, and no other object has its title index */
 } perf_group;
@@ -290,7 +290,7 @@ typedef struct {
 } perf_row_name;
 
 /* Returns the object of a row's parent. `parent`: its row there. NULL, and `parent` means nothing: the row has none (PerflibV2 never has), it is not
- * in the response, or several objects have its title index. Changes: makes the index of objects. */
+ * in the response, or several objects have its title index. Needs: the group has instances. Changes: makes the index of objects. */
 perf_group *perf_table_find_parent(perf_table *table, const perf_group *group, uint32_t row, uint32_t *parent);
 
 /* Returns the row's place among the rows of its name, for paths like "x#1". Needs: the group has instances. Changes: scans the names, which is
@@ -313,5 +313,5 @@ typedef enum { PERF_PROVES_NOTHING = 0, PERF_PROVES_PROCESS = 1, PERF_PROVES_THR
 perf_match perf_table_match_row(perf_table *table, perf_group *group, uint32_t row, perf_table *other_table,
                                 perf_group *other_group, perf_id_proofs proofs, uint32_t *match);
 
-/* Sets the key of the digests, drawn by chance once: nobody can make two names with one digest. */
+/* Sets the key of digests and hash tables, drawn by chance once: a packet cannot choose names or ids that collide. */
 void perf_table_set_secret(const uint64_t secret[2]);

@@ -91,31 +91,22 @@ static const metadata_entry *get_entry(const metadata_subject *subject, metadata
 /* Returns what all Windows call a title index; NULL: it is not in the built-in list, or no title. */
 static const char *find_windows_title(const metadata_key *key)
 {
-    const metadata_entry *entry =
-        metadata_key_is_title(key) ? get_entry(find_subject(&builtin_list, key), METADATA_ENGLISH) : NULL;
+    const metadata_entry *entry = key->is_title ? get_entry(find_subject(&builtin_list, key), METADATA_ENGLISH) : NULL;
 
     return entry ? entry->name : NULL;
 }
 
 metadata_key metadata_counter_key(const uint8_t *guid, uint32_t id)
 {
-    metadata_key key;
+    metadata_key key = {.id = id};
 
     memcpy(key.guid, guid, sizeof key.guid);
-    key.id = id;
     return key;
 }
 
 metadata_key metadata_title_key(uint32_t title_index)
 {
-    return (metadata_key){{0}, title_index};
-}
-
-bool metadata_key_is_title(const metadata_key *key)
-{
-    static const uint8_t no_guid[16];
-
-    return memcmp(key->guid, no_guid, sizeof no_guid) == 0;
+    return (metadata_key){.id = title_index, .is_title = 1};
 }
 
 /* --- Learning --------------------------------------------------------------------------------------------------- */
@@ -193,7 +184,7 @@ void metadata_add_from_file(metadata_source source, const char *server, metadata
 /* True for an entry that stands behind a fault, is disputed, or is a title of an address that several computers share, unless all Windows have it. */
 static bool is_entry_assumed(const state_server *server, const metadata_key *key, const metadata_entry *entry)
 {
-    bool is_shared = server->is_shared && metadata_key_is_title(key) && entry->name;
+    bool is_shared = server->is_shared && key->is_title && entry->name;
 
     return entry->is_assumed || entry->disputed_in != 0 ||
            (is_shared && g_strcmp0(find_windows_title(key), entry->name) != 0);
@@ -202,7 +193,7 @@ static bool is_entry_assumed(const state_server *server, const metadata_key *key
 metadata_result metadata_lookup(const state_server *server, metadata_key key, metadata_kind kind)
 {
     const state_server *const owners[] = {server, &any_server, &builtin_list};
-    unsigned num_owners = server->is_no_windows && metadata_key_is_title(&key) ? 2 : 3;
+    unsigned num_owners = server->is_no_windows && key.is_title ? 2 : 3;
     const metadata_entry *entry = NULL;
 
     for (unsigned i = 0; i < num_owners && entry == NULL; i++) {
@@ -235,7 +226,7 @@ char *metadata_format_guid(wmem_allocator_t *pool, const uint8_t *guid)
 
 const char *metadata_format_name(wmem_allocator_t *pool, const metadata_key *key, const metadata_entry *name)
 {
-    if (name == NULL && key->id == PERF_NO_ID && !metadata_key_is_title(key)) {
+    if (name == NULL && key->id == PERF_NO_ID && !key->is_title) {
         return metadata_format_guid(pool, key->guid);
     }
     return name ? name->name : wmem_strdup_printf(pool, "#%u", key->id);

@@ -13,16 +13,16 @@
 #include "perf/counter-types.h"
 #include "perf/structures.h"
 
-/* A counterset (id PERF_NO_ID) or one of its counters, or a title index of HKEY_PERFORMANCE_DATA (GUID of zeros). */
+/* A counterset (id PERF_NO_ID) or one of its counters, or a title index of HKEY_PERFORMANCE_DATA. */
 typedef struct {
     uint8_t guid[16];
     uint32_t id;
+    uint32_t is_title; /* 1, else 0; no padding: keys are compared by their bytes */
 } metadata_key;
 
-/* Return the key of a counterset or counter (`id`, PERF_NO_ID: the counterset), of a title; and whether a key is a title's. */
+/* Return the key of a counterset or counter (`id`, PERF_NO_ID: the counterset), and of a title. */
 metadata_key metadata_counter_key(const uint8_t *guid, uint32_t id);
 metadata_key metadata_title_key(uint32_t title_index);
-bool metadata_key_is_title(const metadata_key *key);
 
 typedef enum {
     METADATA_ENGLISH,    /* name in English */

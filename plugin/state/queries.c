@@ -122,7 +122,7 @@ static void set_counters(struct state_query *query, const perf_identifier *ident
 
 /* --- Changes ----------------------------------------------------------------------------------------------------- */
 
-/* Returns the query of a handle. Changes: creates it, complete and without counters if the opening was captured. */
+/* Returns the query of a handle. Changes: creates it without counters: all that it has, if its opening was captured, else they are not known. */
 static struct state_query *find_or_create_query(state_handle *handle)
 {
     if (handle->query == NULL) {

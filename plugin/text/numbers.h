@@ -21,5 +21,5 @@ size_t text_integer(char *out, uint64_t value);
  * from 1e15 on ("1e+20") and below 1e-7 ("1.2e-08"). Needs: TEXT_NUMBER_SIZE bytes at `out`; a finite number. Returns the length. */
 size_t text_number(char *out, double value);
 
-/* Writes a number for programs: in 15 digits, or the more, up to 17, that give it again. Needs: TEXT_NUMBER_SIZE bytes at `out`. Returns `out`. */
+/* Writes a number for programs: in 15 significant digits, or 16 or 17 if fewer do not read back as the same number; "nan", "inf". Needs: TEXT_NUMBER_SIZE bytes at `out`. Returns `out`. */
 const char *text_exact_number(char *out, double value);

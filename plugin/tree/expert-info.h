@@ -45,7 +45,7 @@
     X(READ_AS, "read_as", PI_PROTOCOL, PI_NOTE, false, "Lengths contradict each other, and one reading fits", \
       "The sender's fault; the text says which length is read as what. Nothing is lost") \
     X(STRING_OFFSET, "string_offset", PI_MALFORMED, PI_ERROR, true, "A string offset does not lead to a string", \
-      "The sender's fault; that one name is missing") \
+      "The sender's fault; that one name is missing, and no name of this table is kept") \
     X(STRING_OFFSET_BASE, "string_offset_base", PI_PROTOCOL, PI_CHAT, false, "Offsets begin behind the headers", \
       "Nothing to do: [MS-PCQ] counts offsets of strings so, Windows from the block's start; both are read") \
     X(BLOCK_TYPE, "block_type", PI_PROTOCOL, PI_WARN, true, "dwType is unknown", \

@@ -14,6 +14,7 @@ from gen.model import ENGLISH, GERMAN, JAPANESE, TYPES
 from gen.server import Query, bounded
 from gen.scripted import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, capture_talk
 from gen.every_type import UNDECIDED
+from gen.hostile import Pcq, string_table, utf16
 from gen.stubs import VALIDATE
 from learned import by_path, close_to, compare_paths, compare_values, one, read, read_and_said
 from test_order import sharkd  # noqa: F401 (a fixture)
@@ -388,3 +389,12 @@ def test_what_is_no_names_file_is_reported_once(tshark, tmp_path, make, words):
     silence, err = (tshark.run('-q', '-r', capture, *args)[1].splitlines() for args in ((), option))
     line, = (x for x in err if x not in silence)
     assert words in line
+
+
+def test_countersets_and_titles_are_two_things(tshark, tmp_path):
+    """A GUID of zeros is one of a counterset, too: its counters are no titles."""
+    p = Pcq()
+    p.registration(10, string_table([(6, 0)], utf16('abc')), guid=bytes(16))
+    tshark.run('-q', '-r', p.capture.write(tmp_path / 'zeros.pcap'), '-z', 'pcq,names,%s' % (tmp_path / 'names'))
+    lines = [line.split('\t') for line in (tmp_path / 'names').read_text().splitlines() if not line.startswith('#')]
+    assert [line[:3] for line in lines if line[0] != 'server'] == [['name', '{%s}' % uuid.UUID(int=0), '6']]
