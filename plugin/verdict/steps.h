@@ -70,13 +70,12 @@ typedef struct verdict_peers {
     const char *client, *server;
     const char *called;    /* name that the client gives the server, else its address; monitors.c sets it */
     setup_failure failure; /* the furthest step that failed */
-    setup_failure
-        waits; /* the furthest step that is not done: its requests or SYNs, or responses that the client may leave for */
-    uint32_t logged_on;  /* frame of the latest logon; 0: none */
-    bool has_messages;   /* of SMB2 or DCE/RPC, any */
-    bool is_ours;        /* performance-related: a bind, the pipe winreg, or a call */
-    bool has_other_uses; /* files, other shares and pipes */
-    bool asks;           /* asker's: the client asks any server for performance data */
+    setup_failure waits;   /* furthest step not done: requests, SYNs, or responses that the client may leave for */
+    uint32_t logged_on;    /* frame of the latest logon; 0: none */
+    bool has_messages;     /* of SMB2 or DCE/RPC, any */
+    bool is_ours;          /* performance-related: a bind, the pipe winreg, or a call */
+    bool has_other_uses;   /* files, other shares and pipes */
+    bool asks;             /* asker's: the client asks any server for performance data */
     bool is_refused; /* asker's: a key distribution center sent the client an error, and it has not logged on since */
     const struct verdict_connection *one_way; /* asker's: latest that was one-way; ask steps_is_one_way() */
     uint32_t sampled;                         /* frame of the latest sample */
