@@ -87,8 +87,10 @@ timing_fact timing_add_response(timing_series *series, double seconds, bool has_
 /* Returns the gap between two requests, by their places, not late. */
 static timing_gap gap_between(const timing_request *requests, uint32_t before, uint32_t request)
 {
-    return (timing_gap){before, request, requests[request].when - requests[before].when,
-                        requests[before].query != requests[request].query, false};
+    return (timing_gap){.before = before,
+                        .request = request,
+                        .seconds = requests[request].when - requests[before].when,
+                        .is_across = requests[before].query != requests[request].query};
 }
 
 /* Pairs each request with the one before; a query's first with the newest end of another, which the monitor goes on from. Queries that are open
@@ -132,7 +134,22 @@ static bool is_late_gap(const timing_request *requests, const timing_gap *gap, d
            !is_start && !(has_clocks && !timing_is_long(ticked, usual, TIMING_LATE));
 }
 
-/* Finds the longest gap and whether the gaps are even. Changes: `v`, and, if they are even, gaps that are late. */
+/* True if from one query to the next the server's performance time moves otherwise than the capture's, and than its own time of day. The newest known
+ * clock counts of the query before. */
+static bool has_other_clock(const timing_request *requests, const timing_gap *gap)
+{
+    const timing_request *before = &requests[gap->before], *request = &requests[gap->request];
+
+    while (before->clock <= 0 && before->before != TIMING_FIRST) {
+        before = &requests[before->before];
+    }
+    double ticked = request->clock - before->clock;
+    return gap->is_across && before->clock > 0 && request->clock > 0 &&
+           fabs(ticked - (request->answered - before->answered)) >= TIMING_OTHER_CLOCK &&
+           fabs(ticked - (request->date - before->date)) >= TIMING_OTHER_CLOCK;
+}
+
+/* Finds the longest gap, other clocks, and whether the gaps are even. Changes: `v`, and, if they are even, gaps that are late. */
 static void judge_gaps(timing_verdict *v, const timing_request *requests, timing_gap *gaps)
 {
     uint32_t num_long = 0;
@@ -140,6 +157,7 @@ static void judge_gaps(timing_verdict *v, const timing_request *requests, timing
     for (uint32_t i = 0; i < v->num_gaps; i++) {
         num_long += timing_is_long(gaps[i].seconds, v->usual, TIMING_LATE);
         v->longest = gaps[i].seconds > gaps[v->longest].seconds ? i : v->longest;
+        gaps[i].is_other_clock = has_other_clock(requests, &gaps[i]);
     }
     v->is_even = timing_is_even(v->num_gaps, num_long);
     for (uint32_t i = 0; v->is_even && i < v->num_gaps; i++) {
@@ -175,6 +193,10 @@ timing_verdict timing_judge(const timing_request *requests, uint32_t count, timi
         v.quartile = num_waits > 0 ? numbers[num_waits / 4] : 0;
         v.slow_from = timing_slow_from(v.quartile, v.usual, v.num_gaps);
         judge_gaps(&v, requests, gaps);
+        for (uint32_t i = 0; i < v.num_gaps; i++) {
+            numbers[i] = fabs(gaps[i].seconds - v.usual);
+        }
+        v.jitter = perf_median(numbers, v.num_gaps);
     }
     free(numbers);
     free(ended);

@@ -13,17 +13,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TIMING_LATE 1.5        /* times the usual gap: a gap is long beyond this */
-#define TIMING_LATE_ACROSS 3.0 /* times the usual gap: a gap from one query to the next is late beyond this */
-#define TIMING_LATE_LEAST 0.05 /* seconds more than usual: three ticks of Windows's timer are no lateness */
-#define TIMING_FEWEST_GAPS 8   /* gaps: fewer do not tell what is usual */
-#define TIMING_RARE 10         /* one gap in ten may be long; if more are, long gaps belong to the monitor's timing */
-#define TIMING_PROBE_SHARE 4   /* a probe's repetition follows within the usual gap divided by this */
-#define TIMING_SLOW 5.0        /* seconds: a response is slow, whatever is usual */
-#define TIMING_SLOW_FACTOR 4   /* times the lower quartile of the response times */
-#define TIMING_SLOW_EXTRA 0.1  /* seconds added to these: from 1 ms to 50 ms is not slow */
-#define TIMING_SLOW_LEAST 1.0  /* seconds: not slow below this, or below half the usual gap if that is less */
-#define TIMING_SLOW_GAPS 3     /* gaps: fewer do not tell half of what */
+#define TIMING_LATE 1.5         /* times the usual gap: a gap is long beyond this */
+#define TIMING_LATE_ACROSS 3.0  /* times the usual gap: a gap from one query to the next is late beyond this */
+#define TIMING_LATE_LEAST 0.05  /* seconds more than usual: three ticks of Windows's timer are no lateness */
+#define TIMING_FEWEST_GAPS 8    /* gaps: fewer do not tell what is usual */
+#define TIMING_RARE 10          /* one gap in ten may be long; if more are, long gaps belong to the monitor's timing */
+#define TIMING_PROBE_SHARE 4    /* a probe's repetition follows within the usual gap divided by this */
+#define TIMING_SLOW 5.0         /* seconds: a response is slow, whatever is usual */
+#define TIMING_SLOW_FACTOR 4    /* times the lower quartile of the response times */
+#define TIMING_SLOW_EXTRA 0.1   /* seconds added to these: from 1 ms to 50 ms is not slow */
+#define TIMING_SLOW_LEAST 1.0   /* seconds: not slow below this, or below half the usual gap if that is less */
+#define TIMING_SLOW_GAPS 3      /* gaps: fewer do not tell half of what */
+#define TIMING_OTHER_CLOCK 60.0 /* seconds that a server's clock moves more or less than all others: another clock */
 
 /* True if a gap is longer than `factor` times the usual one (seconds), and by TIMING_LATE_LEAST at least. */
 bool timing_is_long(double seconds, double usual, double factor);
@@ -66,13 +67,15 @@ timing_fact timing_add_response(timing_series *series, double seconds, bool has_
 /* --- A monitor: from all that was captured ---------------------------------------------------------------------- */
 
 typedef struct {
-    double when;     /* of the request, or of its size probe */
-    double sent;     /* of the request that was answered */
-    double answered; /* when the response was there; 0: there is none */
-    double clock;    /* the server's performance time in seconds; 0: not known */
-    uint32_t query;  /* number of the query */
-    uint32_t before; /* place of its query's one before, TIMING_FIRST: none */
-    bool is_in_turn; /* n sealed queries are open, nothing tells which is asked: `before` is the n-th before */
+    double when;      /* of the request, or of its size probe */
+    double sent;      /* of the request that was answered */
+    double answered;  /* when the response was there; 0: there is none */
+    double clock;     /* the server's performance time in seconds; 0: not known */
+    double date;      /* the server's time of day; of a known clock */
+    const void *call; /* the caller's */
+    uint32_t query;   /* number of the query */
+    uint32_t before;  /* place of its query's one before, TIMING_FIRST: none */
+    bool is_in_turn;  /* n sealed queries are open, nothing tells which is asked: `before` is the n-th before */
 } timing_request;
 
 #define TIMING_FIRST UINT32_MAX /* no request stands before */
@@ -82,12 +85,14 @@ typedef struct {
     double seconds;
     bool is_across; /* from one query to the next */
     bool is_late;
+    bool is_other_clock; /* across, and the server was restarted meanwhile, or is another machine */
 } timing_gap;
 
 typedef struct {
     double usual;     /* the median of the gaps, 0: there are none */
     double quartile;  /* the lower one of response times */
     double slow_from; /* response times from here on are slow */
+    double jitter;    /* the median of what gaps are longer or shorter than usual, 0: there are none */
     uint32_t num_gaps;
     uint32_t longest; /* place of the longest gap; meaningless without gaps */
     bool is_even;     /* the usual gap is the sampling interval */

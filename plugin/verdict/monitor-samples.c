@@ -32,7 +32,6 @@ verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, verdic
         .counters = NAN,
         .bytes = NAN,
         .response = NAN,
-        .jitter = NAN,
         .ahead = NAN,
     };
     return monitor;
@@ -66,6 +65,7 @@ static void add_query(const verdict *v, wmem_map_t *by_key, verdict_query *query
     }
     query->monitor = monitor;
     query->next = NULL;
+    query->newest = TIMING_FIRST;
     monitor->number = monitor->number > 0 ? monitor->number : query->number;
     if (!query->is_of_peers) {
         monitor->counters = query->counters;
@@ -120,44 +120,40 @@ static void settle_sealed(const verdict_monitor *monitor)
     }
 }
 
-/* Fills the monitor's `requests` with copies of its calls for counter data, of a key only those of the monitor's question. A response without data and
- * its query's next request within PROBE_S become one copy: `asked` of the first call, all else of the second. Times of a request that was not
- * captured are the response's. Needs: `calls`. Returns them as timing_judge() takes them, in the monitor's pool. */
-static timing_request *take_samples(verdict_monitor *monitor)
+/* Fills the monitor's requests, of a key only those of the monitor's question, and judges their times. A response without data and its query's next
+ * request within PROBE_S are one: `when` of the first, all else of the second. Times of a request that was not captured are the response's. */
+static void find_intervals(verdict_monitor *monitor)
 {
-    wmem_map_t *newest = wmem_map_new(monitor->pool, g_direct_hash, g_direct_equal); /* query -> its newest sample */
-    timing_request *requests = wmem_alloc_array(monitor->pool, timing_request, monitor->end - monitor->calls + 1);
+    size_t most = (size_t)(monitor->end - monitor->calls) + 1;
+    timing_request *all = monitor->requests = wmem_alloc_array(monitor->pool, timing_request, most);
 
-    monitor->requests = wmem_alloc_array(monitor->pool, monitor_call, monitor->end - monitor->calls + 1);
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        monitor_call sample = *call, *before = wmem_map_lookup(newest, call->query);
-        uint32_t place = monitor->num_requests, last = before ? (uint32_t)(before - monitor->requests) : TIMING_FIRST;
-        if (!call->asks || (call->query->is_hkpd && call->query->asked_for != monitor->first->asked_for)) {
+        verdict_query *query = call->query;
+        if (!call->asks || (query->is_hkpd && query->asked_for != monitor->first->asked_for)) {
             continue;
         }
-        sample.asked.time = sample.sent = call->asked.time > 0 ? call->asked.time : call->answered.time;
-        bool is_empty = before && (before->outcome == CALL_PROBE || before->outcome == CALL_EMPTY);
-        if (is_empty && sample.sent - before->answered.time < PROBE_S) {
-            sample.asked.time = before->asked.time;
-            place = last;
-            last = requests[place].before;
-        } else {
-            monitor->num_requests++;
-        }
-        bool is_in_turn = sample.num_open > 1;
-        monitor->requests[place] = sample;
-        wmem_map_insert(newest, sample.query, &monitor->requests[place]);
-        requests[place] = (timing_request){.when = sample.asked.time,
-                                           .sent = sample.sent,
-                                           .answered = sample.answered.time,
-                                           .clock = sample.clock,
-                                           .query = sample.query->place,
-                                           .before = !is_in_turn               ? last
-                                                     : place < sample.num_open ? TIMING_FIRST
-                                                                               : place - sample.num_open,
-                                           .is_in_turn = is_in_turn};
+        const timing_request *before = query->newest != TIMING_FIRST ? &all[query->newest] : NULL;
+        call_outcome outcome = before ? ((const monitor_call *)before->call)->outcome : CALL_DONE;
+        double sent = call->asked.time > 0 ? call->asked.time : call->answered.time;
+        bool is_repetition = (outcome == CALL_PROBE || outcome == CALL_EMPTY) && sent - before->answered < PROBE_S;
+        uint32_t place = is_repetition ? query->newest : monitor->num_requests++;
+        bool is_in_turn = call->num_open > 1;
+        all[place] = (timing_request){.when = is_repetition ? before->when : sent,
+                                      .sent = sent,
+                                      .answered = call->answered.time,
+                                      .clock = call->clock,
+                                      .date = call->date,
+                                      .call = call,
+                                      .query = query->place,
+                                      .before = is_in_turn && place >= call->num_open ? place - call->num_open
+                                                : is_in_turn                          ? TIMING_FIRST
+                                                : is_repetition                       ? before->before
+                                                                                      : query->newest,
+                                      .is_in_turn = is_in_turn};
+        query->newest = place;
     }
-    return requests;
+    monitor->gaps = wmem_alloc_array(monitor->pool, timing_gap, most);
+    monitor->timing = timing_judge(all, monitor->num_requests, monitor->gaps);
 }
 
 /* --- Statistics --------------------------------------------------------------------------------------------------- */
@@ -198,21 +194,6 @@ static void count_samples(verdict_monitor *monitor)
     monitor->bytes = monitor->num_samples > 0 ? round(bytes / monitor->num_samples) : NAN;
     monitor->response = find_median(seconds);
     monitor->ahead = find_median(offsets);
-}
-
-/* Fills requests, gaps, timing and jitter. */
-static void find_intervals(verdict_monitor *monitor)
-{
-    wmem_array_t *jitters = wmem_array_new(monitor->pool, sizeof(double));
-    const timing_request *requests = take_samples(monitor);
-
-    monitor->gaps = wmem_alloc_array(monitor->pool, timing_gap, monitor->num_requests + 1);
-    monitor->timing = timing_judge(requests, monitor->num_requests, monitor->gaps);
-    for (uint32_t i = 0; i < monitor->timing.num_gaps; i++) {
-        double jitter = fabs(monitor->gaps[i].seconds - monitor->timing.usual);
-        wmem_array_append_one(jitters, jitter);
-    }
-    monitor->jitter = find_median(jitters);
 }
 
 void monitors_join(verdict *v)

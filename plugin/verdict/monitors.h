@@ -29,7 +29,6 @@ typedef enum {
 typedef struct {
     verdict_moment asked;                 /* the request, or its size probe; frame 0: not captured, time 0: not known */
     verdict_moment answered;              /* the response; zeros: not captured */
-    double sent;                          /* time of the request that was answered; of samples alone */
     double acked;                         /* time of a packet without data that acknowledged the request; 0: none did */
     double began;                         /* time of the response's first segment; 0: not known */
     double seconds;                       /* from the request to the response; negative: not known */
@@ -138,6 +137,7 @@ typedef struct verdict_query {
     wmem_map_t *empty_sets; /* paths of sets that had no instances in the first sample */
     unsigned absences;      /* times that instances, or an object, went away */
     bool is_absent;         /* some are away in the newest sample */
+    uint32_t newest;        /* place of its newest request among its monitor's, as of the last judgement */
     bool has_names;         /* a response brought a whole list of names */
     bool is_marked;         /* a response is late or slow by what its packet states */
 } verdict_query;
@@ -153,7 +153,7 @@ typedef struct verdict_monitor {
     uint32_t number;           /* of its first handle, sealed ones from 1; 0: the server knows none */
     wmem_array_t *list;        /* monitor_call, of all queries, in the order of their requests */
     monitor_call *calls, *end; /* the same */
-    monitor_call *requests;    /* for counter data; a size probe and its repetition are one */
+    timing_request *requests; /* for counter data: `call` is a monitor_call, of a probe and its repetition the latter */
     uint32_t num_requests;
     uint32_t closed_frame;                       /* of the newest of these queries; 0: none */
     uint32_t last_sampled;                       /* frame of the newest response with data; 0: none */
@@ -165,7 +165,6 @@ typedef struct verdict_monitor {
     double counters;                             /* number in the newest response; this and the others NAN: not known */
     double bytes;                                /* of counter data, mean of the samples */
     double response;                             /* median seconds of the samples */
-    double jitter;                               /* median seconds by which gaps differ from the usual one */
     double ahead;                                /* median seconds by which the server's time of day is ahead */
     bool has_names, is_marked;                   /* some of its queries */
     unsigned absences;                           /* of all queries */

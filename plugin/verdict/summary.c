@@ -117,7 +117,7 @@ static double count_things(const verdict_monitor *monitor, monitor_problem probl
     X("failed_blocks", "Failed", "%.0f", .number = count_things(m, PROBLEM_BLOCK_FAILED)) \
     X("bytes_per_sample", "Bytes/sample", "%.0f", .number = m->bytes) \
     X("account", "Account", NULL, .text = m->first->account) \
-    X("jitter", "Jitter (s)", "%.6g", .number = m->jitter) \
+    X("jitter", "Jitter (s)", "%.6g", .number = longest ? m->timing.jitter : NAN) \
     X("late_answered", "Slow responses", "%.0f", .number = m->num_slow) \
     X("server_clock", "Server clock (s)", "%+.3f", .number = m->ahead) \
     X("opened", "Opened", NULL, .text = format_frame(m, m->first->opened_frame, "before the capture")) \
@@ -179,7 +179,7 @@ static const char *format_sampling(const verdict_monitor *monitor)
     const char *gap = "";
     if (longest && !none_late) {
         gap = wmem_strdup_printf(pool, "%s, frame %u", format_seconds(monitor, ", longest gap ", longest->seconds),
-                                 monitor_call_shown_at(&monitor->requests[longest->request]).frame);
+                                 monitor_call_shown_at(monitor->requests[longest->request].call).frame);
     }
     return wmem_strconcat(pool, text_counted(pool, monitor->num_samples, "sample"), every,
                           none_late ? ", none late" : "", late, slow, gap, NULL);

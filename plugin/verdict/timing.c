@@ -7,8 +7,7 @@
 
 #include <math.h>
 
-#define OTHER_CLOCK_S 60.0 /* seconds that a server's clock moves more or less than the capture's: another clock */
-#define CLOCK_SET_S 300.0  /* seconds: a longer response time may be the capture's clock, which was set */
+#define CLOCK_SET_S 300.0 /* seconds: a longer response time may be the capture's clock, which was set */
 
 /* Causes of late requests and slow responses, from PARTY_CLIENT on; PARTY_UNKNOWN: the server or the network. */
 enum { CAUSE_ANY = PARTY_UNKNOWN + 1, NUM_CAUSES };
@@ -18,40 +17,40 @@ static bool is_within(const verdict_moment *moment, double begin, double end)
     return moment->frame > 0 && moment->time >= begin && moment->time <= end;
 }
 
-/* Returns the troubles of a sample's connection until the request of the sample before; zeros if that went by another connection. */
-static const connection_troubles *find_troubles_before(const monitor_call *before, const monitor_call *sample)
+/* Returns the troubles of a connection until the request of the sample before; zeros if that went by another connection. */
+static const connection_troubles *find_troubles_before(const monitor_call *before, const monitor_call *call)
 {
     static const connection_troubles none;
 
-    return before->connection == sample->connection ? &before->at_request : &none;
+    return before->connection == call->connection ? &before->at_request : &none;
 }
 
-/* Returns the first cause that holds. `before`: the sample before a late one; NULL: the sample's response is slow. `delay`: seconds too many, of
+/* Returns the first cause that holds. `before`: the request before a late one; NULL: the response is slow. `delay`: seconds too many, of
  * which a retransmission or another call explains the lateness if it took at least half. Any party may be the cause of a wait so long that the
  * capture's clock may have been set, and where the client reads the rest of a response by SMB itself. */
-static unsigned find_cause(const monitor_call *before, const monitor_call *sample, double delay)
+static unsigned find_cause(const timing_request *before, const timing_request *request, double delay)
 {
     enum { PORT_SMB = 445, ONE_FRAGMENT = 4280 /* bytes */ };
-    const verdict_connection *connection = sample->connection;
-    double begin = before ? before->asked.time : sample->sent,
-           end = before ? sample->asked.time : sample->answered.time;
+    const monitor_call *call = request->call;
+    const verdict_connection *connection = call->connection;
+    double begin = before ? before->when : request->sent, end = before ? request->when : request->answered;
     double soon = begin + delay / 2;
     bool is_connecting =
         before && is_within(&connection->syn, begin, end) && connection->first_call - connection->syn.time >= delay / 2;
-    const connection_troubles *from = before ? find_troubles_before(before, sample) : &sample->at_request,
-                              *to = before ? &sample->at_request : &sample->at_response;
+    const connection_troubles *from = before ? find_troubles_before(before->call, call) : &call->at_request,
+                              *to = before ? &call->at_request : &call->at_response;
     bool is_slow = to->slow - from->slow >= delay / 2 || is_connecting;
 
-    return to->full[BY_CLIENT] > from->full[BY_CLIENT]                   ? PARTY_CLIENT
-           : to->full[BY_SERVER] > from->full[BY_SERVER]                 ? PARTY_SERVER
-           : to->resent - from->resent >= delay / 2                      ? PARTY_NETWORK
-           : is_slow                                                     ? PARTY_UNKNOWN
-           : before                                                      ? PARTY_CLIENT
-           : sample->began > 0 && sample->began <= soon                  ? PARTY_NETWORK
-           : sample->acked > 0 && sample->acked <= soon                  ? PARTY_SERVER
-           : delay > CLOCK_SET_S                                         ? CAUSE_ANY
-           : connection->port == PORT_SMB && sample->size > ONE_FRAGMENT ? CAUSE_ANY
-                                                                         : PARTY_UNKNOWN;
+    return to->full[BY_CLIENT] > from->full[BY_CLIENT]                 ? PARTY_CLIENT
+           : to->full[BY_SERVER] > from->full[BY_SERVER]               ? PARTY_SERVER
+           : to->resent - from->resent >= delay / 2                    ? PARTY_NETWORK
+           : is_slow                                                   ? PARTY_UNKNOWN
+           : before                                                    ? PARTY_CLIENT
+           : call->began > 0 && call->began <= soon                    ? PARTY_NETWORK
+           : call->acked > 0 && call->acked <= soon                    ? PARTY_SERVER
+           : delay > CLOCK_SET_S                                       ? CAUSE_ANY
+           : connection->port == PORT_SMB && call->size > ONE_FRAGMENT ? CAUSE_ANY
+                                                                       : PARTY_UNKNOWN;
 }
 
 /* Late requests, or slow responses, of one cause. */
@@ -93,41 +92,47 @@ static void add_groups(verdict_monitor *monitor, verdict_kind kind, const late_g
     }
 }
 
-/* Adds findings of late requests, and of pauses behind a close by the client. Returns whether a long gap lacks packets that nobody resent. A gap in
- * which packets are lost is not late. Changes: number of late samples. */
+/* Adds findings of late requests, of pauses behind a close by the client, and of a server that was restarted, or another machine that has its name.
+ * Returns whether a long gap lacks packets that nobody resent. A gap in which packets are lost is not late. Changes: number of late samples. */
 static bool find_late(verdict_monitor *monitor)
 {
     late_group groups[NUM_CAUSES] = {{.seconds = {.count = 0}}};
-    verdict_evidence pauses = {.count = 0};
-    double usual = monitor->timing.usual;
+    verdict_evidence pauses = {.count = 0}, others = {.count = 0};
+    double usual = monitor->timing.usual, up = 0; /* seconds that the other server runs */
     bool lacks_some = false;
 
-    for (uint32_t i = 0; i < monitor->timing.num_gaps; i++) {
-        const timing_gap *gap = &monitor->gaps[i];
-        const monitor_call *before = &monitor->requests[gap->before], *sample = &monitor->requests[gap->request];
+    for (const timing_gap *gap = monitor->gaps; gap < monitor->gaps + monitor->timing.num_gaps; gap++) {
+        const timing_request *from = &monitor->requests[gap->before], *to = &monitor->requests[gap->request];
+        const monitor_call *before = from->call, *call = to->call;
+        const verdict_moment shown_at = monitor_call_shown_at(call);
         bool is_closed = before->query->closed_frame > 0 || before->connection->is_ended_by_client; /* by the client */
         bool is_long = timing_is_long(gap->seconds, usual, TIMING_LATE);
-        bool is_unseen =
-            is_long && steps_has_loss(monitor->pair, before->asked.time, monitor_call_shown_at(sample).time);
+        bool is_unseen = is_long && steps_has_loss(monitor->pair, from->when, shown_at.time);
         /* what is resent was lost on its way */
-        lacks_some |= is_unseen && sample->at_response.resent <= find_troubles_before(before, sample)->resent;
+        lacks_some |= is_unseen && call->at_response.resent <= find_troubles_before(before, call)->resent;
         /* the server, or the network, ended the connection: that is a finding, and the gap its consequence */
-        bool is_cut = !before->connection->is_ended_by_client &&
-                      is_within(&before->connection->end, before->asked.time, sample->asked.time);
+        bool is_cut =
+            !before->connection->is_ended_by_client && is_within(&before->connection->end, from->when, to->when);
+        if (gap->is_other_clock) {
+            up = others.count > 0 ? up : to->clock;
+            evidence_add(monitor->pool, &others, shown_at);
+        }
         if (!gap->is_late || is_unseen || is_cut) {
             continue;
         }
-        unsigned cause = find_cause(before, sample, gap->seconds - usual);
+        unsigned cause = find_cause(from, to, gap->seconds - usual);
         if (gap->is_across && is_closed && cause == PARTY_CLIENT) {
-            evidence_add(monitor->pool, &pauses, monitor_call_shown_at(sample));
+            evidence_add(monitor->pool, &pauses, shown_at);
         } else {
-            add_to_group(monitor, &groups[cause], sample, gap->seconds);
+            add_to_group(monitor, &groups[cause], call, gap->seconds);
             monitor->num_late++;
         }
     }
     add_groups(monitor, VERDICT_ASKED_LATE, groups, usual);
     monitor_add_finding(monitor, VERDICT_PAUSE, PARTY_CLIENT, &pauses, "$C paused between two %s to $S$N: $T",
                         monitor->first->is_hkpd ? "handles" : "queries");
+    monitor_add_finding(monitor, VERDICT_OTHER_CLOCK, PARTY_SERVER, &others,
+                        "$S is not as it was for $C: restarted, or another machine[, up for %.0f s]: $T", up);
     return lacks_some;
 }
 
@@ -137,40 +142,15 @@ static void find_slow(verdict_monitor *monitor)
     late_group groups[NUM_CAUSES] = {{.seconds = {.count = 0}}};
 
     for (uint32_t i = 0; i < monitor->num_requests; i++) {
-        const monitor_call *sample = &monitor->requests[i];
-        double delay = sample->answered.time - sample->sent;
-        if (sample->answered.time > 0 && sample->seconds >= 0 && delay >= monitor->timing.slow_from) {
-            add_to_group(monitor, &groups[find_cause(NULL, sample, delay)], sample, delay);
+        const timing_request *request = &monitor->requests[i];
+        const monitor_call *call = request->call;
+        double delay = request->answered - request->sent;
+        if (request->answered > 0 && call->seconds >= 0 && delay >= monitor->timing.slow_from) {
+            add_to_group(monitor, &groups[find_cause(NULL, request, delay)], call, delay);
             monitor->num_slow++;
         }
     }
     add_groups(monitor, VERDICT_SLOW, groups, monitor->timing.quartile);
-}
-
-/* Adds a finding of a server that was restarted, or of another machine that answers by its name. Between samples of two queries its performance
- * time moves otherwise than the capture's, and than its own time of day, by OTHER_CLOCK_S. */
-static void find_other_clock(verdict_monitor *monitor)
-{
-    verdict_evidence shown = {.count = 0};
-    const monitor_call *before = NULL;
-    double up = 0; /* seconds that the new one runs */
-
-    for (uint32_t i = 0; i < monitor->num_requests; i++) {
-        const monitor_call *sample = &monitor->requests[i];
-        if (sample->clock <= 0) {
-            continue;
-        }
-        double ticked = before ? sample->clock - before->clock : 0;
-        if (before && before->query != sample->query &&
-            fabs(ticked - (sample->answered.time - before->answered.time)) >= OTHER_CLOCK_S &&
-            fabs(ticked - (sample->date - before->date)) >= OTHER_CLOCK_S) {
-            up = shown.count > 0 ? up : sample->clock;
-            evidence_add(monitor->pool, &shown, monitor_call_shown_at(sample));
-        }
-        before = sample;
-    }
-    monitor_add_finding(monitor, VERDICT_OTHER_CLOCK, PARTY_SERVER, &shown,
-                        "$S is not as it was for $C: restarted, or another machine[, up for %.0f s]: $T", up);
 }
 
 bool timing_find(verdict_monitor *monitor)
@@ -179,6 +159,5 @@ bool timing_find(verdict_monitor *monitor)
         return false;
     }
     find_slow(monitor);
-    find_other_clock(monitor);
     return find_late(monitor);
 }

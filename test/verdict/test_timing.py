@@ -23,6 +23,7 @@ class Row(NamedTuple):
     clock: float = 0
     query: int = 1
     open: int = 1
+    date: float = 0
 
 
 def is_long(seconds, usual, factor=1.5):
@@ -51,7 +52,7 @@ def pairs_of(befores):
 
 
 def expected(rows):
-    """-> usual, is even, slow from, longest, [(before, request, is late)]"""
+    """-> usual, is even, slow from, longest, jitter, [(before, request, is late)]"""
     pairs = pairs_of(befores(rows))
     usual = statistics.median(rows[b].when - rows[a].when for a, b in pairs) if pairs else 0
     if any(r.open > 1 for r in rows):
@@ -68,19 +69,21 @@ def expected(rows):
         late = late and (across or a not in firsts)
         late = late and not (one.clock and two.clock > one.clock and not is_long(two.clock - one.clock, usual))
         out.append((a, b, bool(late)))
-    return usual, even, slow, max(gaps, default=None), out
+    return usual, even, slow, max(gaps, default=None), statistics.median(abs(g - usual) for g in gaps) if gaps else 0, out
 
 
 class Request(ctypes.Structure):
-    _fields_ = [(n, ctypes.c_double) for n in ('when', 'sent', 'answered', 'clock')] + [('query', ctypes.c_uint32), ('before', ctypes.c_uint32), ('in_turn', ctypes.c_bool)]
+    _fields_ = [(n, ctypes.c_double) for n in ('when', 'sent', 'answered', 'clock', 'date')] + \
+        [('call', ctypes.c_void_p), ('query', ctypes.c_uint32), ('before', ctypes.c_uint32), ('in_turn', ctypes.c_bool)]
 
 
 class Gap(ctypes.Structure):
-    _fields_ = [('before', ctypes.c_uint32), ('request', ctypes.c_uint32), ('seconds', ctypes.c_double), ('is_across', ctypes.c_bool), ('is_late', ctypes.c_bool)]
+    _fields_ = [('before', ctypes.c_uint32), ('request', ctypes.c_uint32), ('seconds', ctypes.c_double), ('is_across', ctypes.c_bool), ('is_late', ctypes.c_bool),
+                ('is_other_clock', ctypes.c_bool)]
 
 
 class Verdict(ctypes.Structure):
-    _fields_ = [(n, ctypes.c_double) for n in ('usual', 'quartile', 'slow_from')] + \
+    _fields_ = [(n, ctypes.c_double) for n in ('usual', 'quartile', 'slow_from', 'jitter')] + \
         [('num_gaps', ctypes.c_uint32), ('longest', ctypes.c_uint32), ('is_even', ctypes.c_bool)]
 
 
@@ -95,9 +98,10 @@ def judge(tmp_path_factory):
 
     def get(rows):
         gaps = (Gap * (len(rows) + 1))()
-        requests = [(*r[:5], 0xFFFFFFFF if before is None else before, r.open > 1) for r, before in zip(rows, befores(rows))]
+        requests = [(*r[:4], r.date, None, r.query, 0xFFFFFFFF if before is None else before, r.open > 1) for r, before in zip(rows, befores(rows))]
         v = call((Request * len(rows))(*requests), ctypes.c_uint32(len(rows)), gaps)
-        return v.usual, v.is_even, v.slow_from, gaps[v.longest].seconds if v.num_gaps else None, \
+        get.others = [g.request for g in gaps[:v.num_gaps] if g.is_other_clock]
+        return v.usual, v.is_even, v.slow_from, gaps[v.longest].seconds if v.num_gaps else None, v.jitter, \
             [(g.before, g.request, g.is_late) for g in gaps[:v.num_gaps]]
     return get
 
@@ -144,6 +148,15 @@ def test_rows(judge, name):
     assert [b for _, b, is_late in found[-1] if is_late] == late
     for one, other in zip(found, expected(rows)):
         assert one == pytest.approx(other) if isinstance(one, float) else one == other
+
+
+@pytest.mark.parametrize('up, other, date, found', [(900, 20, 0, [10]), (900, 912, 0, []), (900, 20, 20 - 912, []), (900, 0, 0, [])])
+def test_other_clock(judge, up, other, date, found):
+    """Between two queries the server's clock moves otherwise than the capture's, and than its own time of day."""
+    first = [r._replace(clock=up + n, date=n) for n, r in enumerate(poll(10))]
+    second = [r._replace(clock=other and other + n, date=12 + date + n) for n, r in enumerate(poll(10, at=1012, query=2))]
+    judge(change(first, 9, clock=0) + second)
+    assert judge.others == found
 
 
 @pytest.mark.parametrize('seed', range(20))
