@@ -45,6 +45,7 @@ void proto_reg_handoff_pcq_taps(void)
     for (unsigned i = 0; i < array_length(tables); i++) {
         stat_table_register(tables[i]);
     }
+    calls_tree_register();
     export_objects_register();
 }
 

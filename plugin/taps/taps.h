@@ -11,4 +11,5 @@
 extern output_statistic csv_statistic, long_statistic, names_statistic, report_statistic, summary_statistic;
 extern stat_table counters_table, monitors_table, queries_table, refusals_table, report_table;
 
+void calls_tree_register(void);     /* -z pcq,tree */
 void export_objects_register(void); /* File, Export Objects, PCQ, and --export-objects pcq,FOLDER */

@@ -28,7 +28,7 @@ class Way(NamedTuple):
     apart: bool = False     # a run for each size, so that the work behind the last frame is told too
 
 
-STATISTICS = ('pcq,counters', 'pcq,queries', 'pcq,csv,%s/out.csv', 'pcq,long,%s/out.long',
+STATISTICS = ('pcq,tree', 'pcq,counters', 'pcq,queries', 'pcq,csv,%s/out.csv', 'pcq,long,%s/out.long',
               'pcq,names,%s/out.names')
 WAYS = {
     'list': Way((), 2),

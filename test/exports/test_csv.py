@@ -168,7 +168,7 @@ def test_objects_again_and_again(sharkd, tmp_path):     # noqa: F811
                 assert compare_pdh(texts[name], answers) == 3
                 assert [(o['pkt'], o['hostname']) for o in rows if o['filename'] == name] == [(answers[0].frame, 'SRV01')]
             assert texts['pcq_names'].startswith('# pcq names 1\n') and 'First' in texts['pcq_names']
-            s.ask(('tap', dict(tap0='nstat:pcq,counters', tap1='nstat:pcq,queries')))
+            s.ask(('tap', dict(tap0='nstat:pcq,counters', tap1='stat:pcq')))
         s.load(tmp_path / 'other.pcap')
         text, = (text for name, text in objects_of(s)[1].items() if name.endswith('.csv'))
         assert compare_pdh(text, series(whole_session()), refused(whole_session())) > 60

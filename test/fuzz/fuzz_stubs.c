@@ -132,7 +132,7 @@ static void register_plugins(void)
     }
 }
 
-/* What -z would ask for; what is written is nobody's. The tables need tshark's own code to be drawn. */
+/* What -z would ask for; what is written is nobody's. pcq,tree and the tables need tshark's own code to be drawn. */
 static void start_statistics(void)
 {
     static const char *const asked[] = {"csv", "long"};

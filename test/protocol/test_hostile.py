@@ -11,7 +11,7 @@ import cost
 from gen.hostile import HOSTILE, Pcq, block, identifier, instance, instances, utf16, values
 from gen.pcap import Capture
 
-STATISTICS = ('pcq,counters', 'pcq,queries', 'pcq,refusals', 'pcq,monitors', 'pcq,csv,{0}/csv', 'pcq,long,{0}/long',
+STATISTICS = ('pcq,tree', 'pcq,counters', 'pcq,queries', 'pcq,refusals', 'pcq,monitors', 'pcq,csv,{0}/csv', 'pcq,long,{0}/long',
               'pcq,names,{0}/names')
 EVERY = (*(x for z in STATISTICS for x in ('-z', z)), '--export-objects', 'pcq,{0}/objects')
 WAYS = {'-2 -V': ('-2', '-V'), 'json': ('-T', 'json'), 'statistics': ('-q', *EVERY), 'all at once': ('-2', '-V', *EVERY)}
@@ -63,3 +63,12 @@ def test_05_38_a_table_of_ever_new_instances_is_bounded(tshark, tmp_path):
     assert len(rows) == 4001 and 1000 <= columns < 3000 and {len(r) for r in rows} == {columns + 1}
     assert 'values that are not in the CSV: %d;' % (4000 - columns) in err
     assert [i for i, r in enumerate(rows[1:]) if any(x.strip() for x in r[1:])] == list(range(columns))
+
+
+def test_05_38_statuses_of_the_tree_are_bounded(tshark, tmp_path):
+    """Wireshark walks along all nodes for each new one: statuses without a name have one together."""
+    path = HOSTILE['statuses-all-different'](1100 * 330).write(tmp_path / 'statuses.pcap')
+    out, _ = tshark.run('-q', '-r', path, '-z', 'pcq,tree')
+    rows = [line.split() for line in out.splitlines()]
+    assert not any(r[:1] == ['error'] for r in rows)
+    assert [r[2] for r in rows if r[:2] == ['other', 'statuses']] == ['1100']

@@ -436,7 +436,7 @@ def test_no_filter_is_checked_in_vain():
 SERIES = '\\\\LABDC\\Processor Information(0,0)\\% Processor Time'
 # What commands that show nothing print (None) or write, and how many lines at least.
 PRINT = {
-    'tshark -q -r FILE -z pcq,queries -z dcerpc,srt,da5a86c5-12c2-4943-ab30-7f74a813d853,1.0': (None, 'Bytes/sample', 12),
+    'tshark -q -r FILE -z pcq,queries -z dcerpc,srt,da5a86c5-12c2-4943-ab30-7f74a813d853,1.0 -z pcq,tree': (None, 'ERROR_NOT_ENOUGH_MEMORY', 27),
     'tshark -q -r FILE -z pcq,long,values.csv': ('values.csv', SERIES, 400),
     'tshark -r FILE -o pcq.names_file:my-names.txt -Y pcq.path': (None, 'QueryCounterData response', 10),
     'tshark -r FILE -T json -J pcq -Y pcq.data_header': (None, '"pcq.cooked"', 1000),

@@ -10,7 +10,7 @@ from conftest import TOP, TSHARK
 
 CAPTURE = TOP / 'test' / 'pcaps' / 'plain' / 'query-tcp.pcap'
 WAYS = {'list': [], 'tree': ['-V'], 'two passes': ['-2', '-T', 'pdml'], 'fields': ['-T', 'fields', '-e', 'pcq.path', '-Y', 'pcq'],
-        'statistics': ['-q', '-z', 'pcq,long,-', '-z', 'pcq,counters'], 'wrong': ['-z', 'pcq,nothing'],
+        'statistics': ['-q', '-z', 'pcq,long,-', '-z', 'pcq,tree'], 'wrong': ['-z', 'pcq,nothing'],
         'preference': ['-o', 'pcq.sample_limit:10', '-V'], 'a protocol less': ['--disable-protocol', 'pcq', '-T', 'json']}
 
 

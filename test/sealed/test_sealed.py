@@ -189,17 +189,28 @@ def test_the_protocols_of_a_frame_stay(tshark):
 
 # --- Statistics: the same capture with its key is the truth ---------------------------------------------------------------
 
-def calls_of(tshark, name, *args):
-    """{frame: operation and direction, as Info has them}"""
-    info = tshark.info(PCAPS / (name + '.pcap'), *args)
-    found = {frame: re.findall(r'(?:^|[: ])([A-Z]\w+ (?:request|response))\b', text) for frame, text in info.items()}
-    return {frame: calls for frame, calls in found.items() if calls}
+def tree(tshark, name, *args):
+    """{(names of a node and of those above it): count}"""
+    out, _ = tshark.run('-q', '-r', PCAPS / (name + '.pcap'), '-z', 'pcq,tree', *args)
+    counts, path = {}, []
+    for line in out.splitlines():
+        match = re.match(r'( *)(.+?)  +(\d+)\b', line)
+        if match:
+            path = path[:len(match[1])] + [match[2]]
+            counts[tuple(path)] = int(match[3])
+    return counts
 
 
 @pytest.mark.parametrize('name', SEALED)
 def test_calls_without_a_key(tshark, name):
-    opened, sealed = calls_of(tshark, name, *with_key(name)), calls_of(tshark, name)
-    assert len({call for calls in opened.values() for call in calls}) > 6 and sealed == opened
+    opened, sealed = tree(tshark, name, *with_key(name)), tree(tshark, name)
+
+    def requests(counts):
+        return {path: n for path, n in counts.items() if path[0] == 'Requests by operation'}
+    assert len(requests(opened)) > 3 and requests(sealed) == requests(opened)
+    answers = tshark.fields(PCAPS / (name + '.pcap'), ['pcq.opnum'], '-Y', 'pcq && dcerpc.pkt_type == 2', *with_key(name))
+    counts = [n for path, n in sealed.items() if path[0] == 'Sealed responses by operation' and len(path) == 2]
+    assert sorted(counts) == sorted(Counter(opnum for opnum, in answers).values())
 
 
 # --- Who logged on ---------------------------------------------------------------------------------------------------

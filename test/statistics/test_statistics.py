@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`-z pcq,counters`, `-z pcq,queries` and `-z pcq,refusals`: every number, against what the generator knows."""
+"""`-z pcq,tree`, `-z pcq,counters`, `-z pcq,queries` and `-z pcq,refusals`: every number, against what the generator knows."""
 
 import math
 import os
@@ -9,6 +9,7 @@ import statistics
 import struct
 import subprocess
 import unicodedata
+from collections import Counter as Tally
 
 import pytest
 
@@ -442,17 +443,50 @@ def test_calls_that_fail_as_a_whole(stat, passes):
     assert stat(scenario, 'refusals', *passes) == []
 
 
-def test_a_second_response_of_a_call_refuses_nothing(stat, passes):
-    """The registry's: the call has its response already."""
-    scenario = Scenario()
-    talk = hkpd_scenario.Talk(scenario)
+# --- calls ----------------------------------------------------------------------------------------------------------
+
+def tree(tshark, capture, *args, query_filter=''):
+    """{(node, …): [cells]} of the statistics tree"""
+    out, _ = tshark.run('-q', '-r', capture, '-z', 'pcq,tree' + (query_filter and ',' + query_filter), *args)
+    nodes, way = {}, []
+    for line in out.split('\n'):
+        m = re.match(r'( *)(\S.*?)  +(\d+) +(.*)$', line)
+        if m:
+            way = way[:len(m[1])] + [m[2]]
+            nodes[tuple(way)] = [m[3]] + m[4].split()
+    return nodes
+
+
+def test_calls(tshark, tmp_path, passes):
+    scenario = whole_session()
+    scenario.write(tmp_path / 'scenario.pcap')
+    nodes = tree(tshark, tmp_path / 'scenario.pcap', *passes)
+    messages = [m for _, there in sorted(scenario.frames.items()) for m in there]
+    requests = Tally(stubs.OPERATIONS[m.opnum].removeprefix('PerflibV2') for m in messages if m.kind == 'request')
+    assert nodes['Requests by operation',][0] == str(sum(requests.values()))
+    for name, count in requests.items():
+        assert nodes['Requests by operation', name][0] == str(count), name
+    statuses = Tally(m.status for m in messages if m.kind == 'response')
+    assert nodes['Responses by status',][0] == str(sum(statuses.values()))
+    assert nodes['Responses by status', 'ERROR_SUCCESS'][0] == str(statuses[0])
+    assert nodes['Responses by status', 'ERROR_NOT_ENOUGH_MEMORY'][0] == str(statuses[8])
+
+
+def test_calls_of_hkpd(tshark, tmp_path, passes):
+    """Only what concerns performance data: the rest of the registry is not counted, nor a repeated response."""
+    scenario = hkpd_scenario.session(samples=3)
+    talk = hkpd_scenario.Talk(scenario, client_port=50009)
     talk.open()
-    talk.sample(only={2})
+    talk.sample('238 2', only={2, 238})
+    talk.ask('Another', b'\1\0\0\0')
     rpc = talk.rpc
-    rpc.transport.to_client(rpc.response_pdus(bytes(hkpd_stubs.answer(None, 5)), call_id=rpc.call_id - 1))
-    assert stat(scenario, 'refusals', *passes) == []
-    talk.ask('Global', None, status=5)
-    assert [(r['Path'], r['Count']) for r in stat(scenario, 'refusals', *passes)] == [('QueryValue', '1')]
+    rpc.transport.to_client(rpc.response_pdus(bytes(hkpd_stubs.answer(None, size=5000)), call_id=rpc.call_id - 1))
+    scenario.write(tmp_path / 'scenario.pcap')
+    nodes = tree(tshark, tmp_path / 'scenario.pcap', *passes)
+    kinds = Tally(m.kind for there in scenario.frames.values() for m in there)
+    assert nodes['Requests by operation',][0] == str(kinds['request'])
+    assert int(nodes['Requests by operation', 'QueryValue'][0]) == 7
+    assert nodes['Responses by status',][0] == str(kinds['response'])
 
 
 @pytest.mark.parametrize('filter_', ['pcq.counter_data', 'pcq.path contains "Memory"'])

@@ -17,6 +17,7 @@ from gen.scripted import Server, ask, begin, counter, learn, multiple, run, sing
 from test_order import PCAPS, sharkd  # noqa: F401 (a fixture)
 
 TABLES = 'pcq,counters', 'pcq,monitors', 'pcq,queries', 'pcq,refusals'
+ALL = *TABLES, 'pcq,tree'
 NOTED = [t for t in TABLES if t != 'pcq,monitors']      # whose last rows say what failed, or is malformed: of pcq,monitors findings do
 
 
@@ -140,7 +141,7 @@ def test_samples_in_doubt_are_said(tshark, tmp_path, kind, learned, label):
 
 def tap(running, *statistics):
     """{tap: its answer}"""
-    names = ['nstat:' + s for s in statistics]
+    names = ['stat:pcq' if s == 'pcq,tree' else 'nstat:' + s for s in statistics]
     out, = running.ask(('tap', {'tap%d' % i: n for i, n in enumerate(names)}))
     return {t['tap']: t for t in json.loads(out, strict=False)['result']['taps']}
 
@@ -153,10 +154,10 @@ def test_sharkd_taps_again_and_again(sharkd, tmp_path):
     expected = {}
     for capture in one, other:
         running.load(capture)
-        expected[capture] = {k: v for s in TABLES for k, v in tap(running, s).items()}
-        assert len(expected[capture]) == len(TABLES)
+        expected[capture] = {k: v for s in ALL for k, v in tap(running, s).items()}
+        assert len(expected[capture]) == len(ALL)
     assert expected[one] != expected[other]
-    for capture, order in zip([one, one, other, one], itertools.islice(itertools.permutations(TABLES), 2, None, 7)):
+    for capture, order in zip([one, one, other, one], itertools.islice(itertools.permutations(ALL), 2, None, 7)):
         running.load(capture)
         for _ in range(2):
             assert tap(running, *order) == expected[capture]

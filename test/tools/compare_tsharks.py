@@ -21,8 +21,8 @@ PCAPS = Path(__file__).resolve().parent.parent / 'pcaps'
 FORMS = {'list': [], 'tree': ['-V'], 'pdml': ['-T', 'pdml'], 'json': ['-T', 'json'], 'two passes': ['-2', '-V'],
          'fields': ['-T', 'fields', '-E', 'occurrence=a', '-e', 'pcq.path', '-e', 'pcq.cooked', '-e', 'pcq.path', '-e', 'pcq.cooked'],
          'a filter': ['-Y', 'pcq.cooked > 1 || pcq.cooked > 1'],
-         'statistics': ['-q', '-z', 'pcq,counters', '-z', 'pcq,queries'],
-         'statistics, two passes': ['-2', '-q', '-z', 'pcq,counters', '-z', 'pcq,queries'],
+         'statistics': ['-q', '-z', 'pcq,counters', '-z', 'pcq,queries', '-z', 'pcq,tree'],
+         'statistics, two passes': ['-2', '-q', '-z', 'pcq,counters', '-z', 'pcq,queries', '-z', 'pcq,tree'],
          'long form': ['-q', '-z', 'pcq,long,{out}'], 'one file of CSV': ['-q', '-z', 'pcq,csv,{out}'],
          'names file': ['-q', '-z', 'pcq,names,{out}']}
 # What has nothing to do with the capture or the plugin: when and from where it was read, and the program; how Windows
