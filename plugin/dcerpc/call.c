@@ -300,10 +300,12 @@ void rpc_pdu_show_handle_lifetime(rpc_pdu *pdu, proto_item *item, const state_ha
     proto_tree *tree = proto_item_add_subtree(item, ett_handle);
 
     if (handle->opened_frame != 0) {
-        tree_add_generated_uint(tree, pdu->protocol->handle_opened_in, pdu->tvb, handle->opened_frame);
+        proto_item_set_generated(
+            proto_tree_add_uint(tree, pdu->protocol->handle_opened_in, pdu->tvb, 0, 0, handle->opened_frame));
     }
     if (handle->closed_frame != 0) {
-        tree_add_generated_uint(tree, pdu->protocol->handle_closed_in, pdu->tvb, handle->closed_frame);
+        proto_item_set_generated(
+            proto_tree_add_uint(tree, pdu->protocol->handle_closed_in, pdu->tvb, 0, 0, handle->closed_frame));
     }
 }
 
@@ -311,7 +313,8 @@ void rpc_pdu_show_handle_number(rpc_pdu *pdu, proto_tree *tree, const state_hand
 {
     if (handle && handle->number != 0) {
         if (tree) {
-            tree_add_generated_uint(tree, pdu->protocol->handle_number, pdu->tvb, handle->number);
+            proto_item_set_generated(
+                proto_tree_add_uint(tree, pdu->protocol->handle_number, pdu->tvb, 0, 0, handle->number));
         }
         info_add_subject(pdu, "%s %u", pdu->protocol->handle_word, handle->number);
     }

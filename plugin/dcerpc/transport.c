@@ -474,7 +474,7 @@ static void show_sealed_pdu(packet_info *pinfo, proto_tree *tree, const rpc_head
         proto_tree *inner = proto_item_add_subtree(item, ett_sealed);
         proto_item_set_generated(proto_tree_add_uint_format_value(inner, hf_operation, tvb, 0, 0, operation->opnum,
                                                                   "%s (%u)", operation->name, operation->opnum));
-        tree_add_generated_uint(inner, hf_size, tvb, size);
+        proto_item_set_generated(proto_tree_add_uint(inner, hf_size, tvb, 0, 0, size));
     }
     expert_report report = {.pinfo = pinfo};
     expert_report_add(&report, item, pdu->lock->given[given].finding, "%s", pdu->lock->given[given].why);

@@ -333,7 +333,7 @@ static void show_question(hkpd_pdu *p)
     if (question->name == NULL) {
         return;
     }
-    tree_add_generated_string(p->node, hf_value_name, p->pdu.tvb, question->name);
+    proto_item_set_generated(proto_tree_add_string(p->node, hf_value_name, p->pdu.tvb, 0, 0, question->name));
     proto_item_append_text(p->node, ", %s", text_cut(p->pdu.pool, question->name, TEXT_SHORT));
     for (unsigned i = 0;
          i < MAX_INFO_OBJECTS && question->kind == QUESTION_INDEXES && read_title_index(&indexes, &title); i++) {

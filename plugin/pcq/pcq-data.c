@@ -73,7 +73,8 @@ const char *pcq_add_identifier_path(buffer_cursor *cursor, state_server *server,
     }
     const char *path = value_format_identifier_path(pool, server, computer, identifier, &is_name_assumed);
     const char *marked = text_marked(pool, path, is_assumed || is_name_assumed);
-    proto_item *item = tree_add_generated_string(cursor->tree, hf_pcq_identifier_path, cursor->tvb, path);
+    proto_item *item = proto_tree_add_string(cursor->tree, hf_pcq_identifier_path, cursor->tvb, 0, 0, path);
+    proto_item_set_generated(item);
     proto_item_append_text(item, "%s", marked + strlen(path));
     if (is_name_assumed) {
         value_tree_report_assumed(cursor->report, item, ASSUMED_NAME, 0);

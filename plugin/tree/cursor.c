@@ -217,19 +217,3 @@ bool tree_has_room(const proto_tree *tree)
     uint64_t behind = TREE_RESERVE + (uint64_t)PTREE_DATA(tree)->pinfo->fd->cap_len * ITEMS_OF_BYTE;
     return PTREE_DATA(tree)->count + MIN(behind, limit / 8) <= limit;
 }
-
-proto_item *tree_add_generated_string(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text)
-{
-    proto_item *item = proto_tree_add_string(tree, hf, tvb, 0, 0, text);
-
-    proto_item_set_generated(item);
-    return item;
-}
-
-proto_item *tree_add_generated_uint(proto_tree *tree, int hf, tvbuff_t *tvb, uint32_t value)
-{
-    proto_item *item = proto_tree_add_uint(tree, hf, tvb, 0, 0, value);
-
-    proto_item_set_generated(item);
-    return item;
-}

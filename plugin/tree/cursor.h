@@ -70,7 +70,3 @@ tvbuff_t *tree_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name);
 /* Returns false if the packet's tree may lack room for one more structure: Wireshark stops a tree at a million items, visible or not. Some are
  * left for PDUs behind this one. */
 bool tree_has_room(const proto_tree *tree);
-
-/* Add an item of no bytes, in brackets, for something that is known or calculated and was not sent here. */
-proto_item *tree_add_generated_string(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text);
-proto_item *tree_add_generated_uint(proto_tree *tree, int hf, tvbuff_t *tvb, uint32_t value);

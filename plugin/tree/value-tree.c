@@ -50,8 +50,9 @@ void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const metada
         value_tree_report_assumed(cursor->report, item, ASSUMED_NAME, entry->disputed_in);
     }
     if (entry->frame != 0) {
-        proto_item_append_text(tree_add_generated_uint(cursor->tree, hf_learned_in, cursor->tvb, entry->frame), "%s",
-                               from);
+        item = proto_tree_add_uint(cursor->tree, hf_learned_in, cursor->tvb, 0, 0, entry->frame);
+        proto_item_set_generated(item);
+        proto_item_append_text(item, "%s", from);
     }
 }
 
@@ -301,7 +302,7 @@ proto_tree *value_tree_add_value(value_tree *view, proto_tree *tree, int hf, int
         show_watched(view, tree);
     }
     if (path) {
-        tree_add_generated_string(tree, hf_path, view->tvb, path);
+        proto_item_set_generated(proto_tree_add_string(tree, hf_path, view->tvb, 0, 0, path));
     }
     return tree;
 }
@@ -312,8 +313,9 @@ void value_tree_add_previous(const value_tree *view, proto_tree *tree)
 
     if (stream->before.table) {
         char text[TEXT_NUMBER_SIZE];
+        uint32_t frame = stream->response.sample->previous->frame;
         double interval = perf_interval(&stream->now.table->clocks, &stream->before.table->clocks);
-        tree_add_generated_uint(tree, hf_previous, view->tvb, stream->response.sample->previous->frame);
+        proto_item_set_generated(proto_tree_add_uint(tree, hf_previous, view->tvb, 0, 0, frame));
         g_ascii_formatd(text, sizeof text, "%.3f", interval);
         proto_item_set_generated(
             proto_tree_add_double_format_value(tree, hf_interval, view->tvb, 0, 0, interval, "%s s", text));
