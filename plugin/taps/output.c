@@ -147,6 +147,17 @@ bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb
     return true;
 }
 
+/* Returns `file` in the middle of its reading: with the first packet it is locked, and has packets. For plugin_if_get_capture_file(). */
+static void *get_file_being_read(capture_file *file, void *data _U_)
+{
+    return file && file->read_lock && file->count > 0 ? file : NULL;
+}
+
+bool output_is_reading(void)
+{
+    return plugin_if_get_capture_file(get_file_being_read, NULL) != NULL;
+}
+
 /* --- The end of the packets ---------------------------------------------------------------------------------------- */
 
 static void (*end_functions[2])(void); /* of tables and of export objects, the first asked for first; NULL: none */

@@ -62,6 +62,9 @@ void output_register(output_statistic *statistic);
 bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb reset, tap_packet_cb packet,
                    tap_draw_cb draw);
 
+/* Returns true while a window is in the middle of reading its capture, for another statistic, or for its list. */
+bool output_is_reading(void);
+
 /* Has `end` called behind the last packet of each reading, before Wireshark draws any listener: tables get their rows then. Needs: its owner
  * calls this again whenever packets are read again; at most two functions, a third takes the second's place. */
 void output_call_at_end(void (*end)(void));

@@ -86,6 +86,9 @@ static void renew_table(stat_table *t)
     stat_tap_add_table(&t->ui, t->shown);
     t->omitted = (omissions){.paths = t->omitted.paths};
     t->begin(t->data);
+    if (output_is_reading()) { /* this table's reading is refused, and that one has its first packets behind it */
+        stat_table_add_row(t, &(table_cell){.text = "not counted, another window was being filled: press Apply"}, 1);
+    }
     output_call_at_end(fill_tables);
 }
 

@@ -387,8 +387,8 @@ void verdict_restart(verdict **place)
 {
     verdict *v = *place;
 
-    steps_watch();
     if (v == NULL) { /* nobody frees it, as a statistic stays registered */
+        steps_watch();
         v = *place = g_new0(verdict, 1);
         v->memory = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
         v->pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);

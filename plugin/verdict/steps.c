@@ -608,18 +608,20 @@ static void steps_reset(void *data _U_)
 typedef struct {
     const char *name;
     void (*see)(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt, const void *tapped);
-    const char *filter;
+    const char *filter; /* NULL: all packets */
+    bool is_on;         /* a listener is registered */
 } watched_tap;
 
 static watched_tap watched_taps[] = {
-    {"tcp", see_tcp, NULL},
-    {"smb2", see_smb2, NULL},
-    {"ntlmssp", see_ntlm, NULL},
-    {SETUP_TAP_NAME, see_setup, NULL},
+    {"tcp", see_tcp, NULL, false},
+    {"smb2", see_smb2, NULL, false},
+    {"ntlmssp", see_ntlm, NULL, false},
+    {SETUP_TAP_NAME, see_setup, NULL, false},
     /* fields that no tap hands over, as see_fields() asks for them */
     {"frame", see_fields,
      "kerberos.error_code || kerberos.SNameString || smb2.sec_mode || smb2.session_flags || "
-     "smb2.header.transform.enc_data"},
+     "smb2.header.transform.enc_data",
+     false},
 };
 
 static tap_packet_status steps_see_packet(void *tap, packet_info *pinfo, epan_dissect_t *edt, const void *tapped,
@@ -635,14 +637,16 @@ static tap_packet_status steps_see_packet(void *tap, packet_info *pinfo, epan_di
 
 void steps_watch(void)
 {
-    if (memory) {
-        return;
+    if (memory == NULL) {
+        memory = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
+        steps_reset(NULL);
     }
-    memory = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
-    steps_reset(NULL);
     for (unsigned i = 0; i < G_N_ELEMENTS(watched_taps); i++) {
         watched_tap *tap = &watched_taps[i];
-        output_listen(tap->name, tap, tap->filter, steps_reset, steps_see_packet, NULL);
+        /* a reading makes trees for the filters that were there as it began; Wireshark aborts at one that came later */
+        if (!tap->is_on && !(tap->filter && output_is_reading())) {
+            tap->is_on = output_listen(tap->name, tap, tap->filter, steps_reset, steps_see_packet, NULL);
+        }
     }
 }
 

@@ -151,5 +151,6 @@ static inline bool steps_is_one_way(const verdict_connection *connection)
                   (by[BY_SERVER].packets == 0 && by[BY_CLIENT].heard_at > 0));
 }
 
-/* Listens, from before the first packet; later calls do nothing. Wireshark resets all listeners together, so nothing points to old peers. */
+/* Listens, from before the first packet; later calls listen to what could not be listened to while a window was reading. Wireshark resets all
+ * listeners together, so nothing points to old peers. Needs: a statistic begins; no reset, behind which Wireshark takes no new filter. */
 void steps_watch(void);
