@@ -15,6 +15,10 @@
 #include "text/numbers.h"
 #include "text/value-strings.h"
 
+#define UNREAD_CUT \
+    "The answer was cut short when it was captured (frame.cap_len < frame.len), or its parts were not put together " \
+    "(-o tcp.desegment_tcp_streams:TRUE -o dcerpc.desegment_dcerpc:TRUE -o dcerpc.reassemble_dcerpc:TRUE)"
+
 static const rpc_protocol *perflib;
 
 /* Bytes of a fault at least ([C706] 12.6.4). */

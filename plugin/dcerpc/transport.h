@@ -15,3 +15,8 @@
 /* Registers the fields of sealed calls under PerflibV2's protocol. Needs: a registered protocol, which lives as long as the program. Changes: keeps
  * it, to show sealed calls and faults of both protocols; from the first capture on, Wireshark's heuristics are wrapped. */
 void rpc_transport_register(const rpc_protocol *protocol);
+
+/* Reason of a call that is unread because its decryption gave noise: no key would open it. */
+#define UNREAD_GARBLED \
+    "Its decryption failed: packets before it were not captured, or NTLM goes through SPNEGO " \
+    "(dcerpc.auth_type == 9), of which Wireshark opens the first call alone"

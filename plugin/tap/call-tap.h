@@ -88,15 +88,6 @@ void call_tap_queue_setup(packet_info *pinfo, const call_tap_data *tapped);
  * points to holds as long as the packet. */
 void call_tap_queue(packet_info *pinfo, const call_tap_data *tapped);
 
-/* Reasons for `unread` of a call that no key would open. */
-#define UNREAD_GARBLED \
-    "Its decryption failed: packets before it were not captured, or NTLM goes through SPNEGO " \
-    "(dcerpc.auth_type == 9), of which Wireshark opens the first call alone"
-
-#define UNREAD_CUT \
-    "The answer was cut short when it was captured (frame.cap_len < frame.len), or its parts were not put together " \
-    "(-o tcp.desegment_tcp_streams:TRUE -o dcerpc.desegment_dcerpc:TRUE -o dcerpc.reassemble_dcerpc:TRUE)"
-
 /* --- Paths that a statistic is asked for --------------------------------------------------------------------------- */
 
 /* Takes paths, written as a watched counter's, that stand in place of a filter: each begins with a backslash. Returns their patterns; NULL for
