@@ -83,19 +83,16 @@ static ws_pref_bool check_row(void *record, char **error)
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
     const table_row *row = record;
     const char *name = row->name ? row->name : "", *paths = row->paths ? row->paths : "";
+    bool is_name = g_ascii_islower(name[0]) && name[strspn(name, allowed)] == '\0';
     char **patterns = split_patterns(paths);
+    const char *wrong =
+        !is_name   ? "is no name of a watched counter: it begins with a small letter (a to z), and has small letters, "
+                     "digits and _ only"
+        : patterns ? NULL
+                   : "is no path like \\Set(Instance)\\Counter or \\\\SERVER\\Set\\Counter, with ; between several "
+                     "(behind -o, each \\ is typed twice)";
 
-    *error = NULL;
-    if (!g_ascii_islower(name[0]) || name[strspn(name, allowed)] != '\0') {
-        *error =
-            g_strdup_printf("\"%s\" is no name of a watched counter: it begins with a small letter (a to z), and has "
-                            "small letters, digits and _ only",
-                            name);
-    } else if (patterns == NULL) {
-        *error = g_strdup_printf("\"%s\" is no path like \\Set(Instance)\\Counter or \\\\SERVER\\Set\\Counter, with ; "
-                                 "between several (behind -o, each \\ is typed twice)",
-                                 paths);
-    }
+    *error = wrong ? g_strdup_printf("\"%s\" %s", is_name ? paths : name, wrong) : NULL;
     g_strfreev(patterns);
     return *error == NULL;
 }

@@ -28,16 +28,16 @@ static uint64_t newest_response; /* number of the newest response with values, f
 
 /* Counts the stream's value in its path's row. Texts, values without a path, a path's second value of a response, and those of another
  * counter with the same path have no row, and are counted as omitted. */
-static void count_value(stat_table *t, value_stream *stream, const char *path)
+static void count_value(omissions *omitted, value_stream *stream, const char *path)
 {
     counter_row *row = stream->at.counter->is_text ? NULL : keyed_list_find_or_add(&counter_rows, path, sizeof *row);
 
     if (row == NULL || row->response == newest_response || !value_stream_is_same_counter(stream, &row->whose)) {
-        t->omitted.counts[OMITTED_WITHOUT_ROW]++;
+        omitted->counts[OMITTED_WITHOUT_ROW]++;
         return;
     }
     perf_result result = value_stream_result(stream);
-    omissions_count_value(&t->omitted, stream, &result);
+    omissions_count_value(omitted, stream, &result);
     row->response = newest_response;
     row->samples++;
     row->is_assumed |= value_stream_is_assumed(stream);
@@ -50,15 +50,13 @@ static void count_value(stat_table *t, value_stream *stream, const char *path)
 /* Counts the values of a sample. */
 static void counters_count(void *data _U_, packet_info *pinfo, const call_tap_data *tapped)
 {
-    stat_table *t = &counters_table;
-
     if (call_tap_has_sample(tapped)) {
         value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
         newest_response++;
         while (value_stream_next(stream)) {
             const char *path = value_stream_path(stream);
-            if (omissions_ask(&t->omitted, path)) {
-                count_value(t, stream, path);
+            if (omissions_ask(&counters_table.omitted, path)) {
+                count_value(&counters_table.omitted, stream, path);
             }
         }
     }

@@ -46,11 +46,10 @@ void omissions_count_value(omissions *o, value_stream *stream, const perf_result
 /* --- Notes ------------------------------------------------------------------------------------------------------- */
 
 #define NOTHING \
-    "no call of PerflibV2 or HKEY_PERFORMANCE_DATA was read; none is in this capture or passes the filter; or SMB3 " \
-    "encrypts them: give the key of whoever logged on (-o ntlmssp.nt_password:PASSWORD or -o kerberos.decrypt:TRUE " \
-    "-o kerberos.file:KEYTAB); or the connection's bind is missing: capture from before the client connects; or the " \
-    "client got no further than to log on or to open the pipe winreg (-Y \"smb2.nt_status >= 0xc0000000\"; " \
-    "docs/symptoms.md)"
+    "no call of PerflibV2 or HKEY_PERFORMANCE_DATA was read; none is here or passes the filter, or SMB3 encrypts " \
+    "them " \
+    "(give the key: -o ntlmssp.nt_password:PASSWORD, or -o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB), or their " \
+    "bind is missing, or the client got no further than to log on: docs/symptoms.md, \"Wireshark shows none of it\""
 
 #define NO_SAMPLES "no response with counter data is here or passes the filter; -z pcq,summary says why"
 
