@@ -74,7 +74,7 @@ static inline verdict_moment monitor_call_shown_at(const monitor_call *call)
     X(SILENT, UNANSWERED, SERVER, 1, "$S does not answer $F of $C$N: $T") \
     X(RESENT, UNANSWERED, NETWORK, 1, "$S does not answer $F of $C, sent again and again$N: $T") \
     X(IDLE, BROKEN, NETWORK, 1, "The network (an idle firewall?) dropped the connection of $C to $S$N: $T") \
-    X(LARGE, UNANSWERED, NETWORK, 1, "The network drops large responses of $S to $C (MTU?)$N: $T") \
+    X(LARGE, UNANSWERED, NETWORK, 1, "The network drops responses of $S to $C (MTU?)$N: $T") \
     X(IDLE_STOP, PAUSE, SERVER, 1, "$S stopped Remote Registry while $C was idle, and started it again$N: $T") \
     X(PIPE, PIPE_BROKEN, SERVER, 1, NULL) \
     X(EMPTY, NO_DATA, SERVER, MANY_EMPTY, "$S answers $C without data$N: $T") \

@@ -259,7 +259,7 @@ verdict_connection *steps_note_call(packet_info *pinfo, bool is_response)
     mark_ours(connection->peers);
     connection->end.frame = is_response ? connection->end.frame : 0; /* another pipe was closed */
     connection->first_call = connection->first_call > 0 ? connection->first_call : verdict_now(pinfo).time;
-    connection->call_frame = is_response ? connection->call_frame : pinfo->num;
+    connection->asked = is_response ? (verdict_moment){connection->asked.frame, 0} : verdict_now(pinfo);
     pass_step(connection, is_response ? STEP_CALL : STEP_BIND, pinfo->num);
     return connection;
 }
@@ -360,7 +360,7 @@ static void see_segment(verdict_connection *connection, const tcp_info_t *tcp, b
     connection_way *way = &connection->by[by_client];
 
     way->packets++;
-    if ((tcp->th_flags & TH_ACK) && tcp->th_rawack != way->heard) {
+    if ((tcp->th_flags & (TH_ACK | TH_RST)) == TH_ACK && tcp->th_rawack != way->heard) {
         way->heard_at = way->heard > 0 ? now : 0;
         way->heard = tcp->th_rawack;
         connection->by[!by_client].resent = 0;
@@ -445,7 +445,7 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
     const smb2_info_t *smb = message;
     const verdict_moment now = verdict_now(pinfo);
     setup_failure *waits = &connection->peers->waits;
-    uint32_t asked = smb->opcode == SMB2_COM_READ ? connection->call_frame : smb->saved ? smb->saved->frame_req : 0;
+    uint32_t asked = smb->opcode == SMB2_COM_READ ? connection->asked.frame : smb->saved ? smb->saved->frame_req : 0;
     bool is_response = smb->flags & SMB2_FLAGS_RESPONSE, is_error = is_response && smb->status >> 30 == 3;
     setup_step step = message_step(smb);
 

@@ -111,10 +111,10 @@ typedef struct verdict_connection {
     double newest;           /* time of the newest packet */
     double response_began;   /* time of the first segment that the server sends now, 0: none yet */
     double first_call;       /* time of the first call on performance counters; 0: none yet */
-    uint32_t call_frame;     /* its newest request on performance counters; 0: none yet */
-    const char *logon;       /* account of the latest logon, NULL: not known */
-    const char *account;     /* of its calls, with the client's name: of the latest pipe, else all of its sessions */
-    connection_way by[2];    /* by BY_SERVER, by BY_CLIENT */
+    verdict_moment asked; /* newest request on performance counters; time 0: it has its response, frame 0: none yet */
+    const char *logon;    /* account of the latest logon, NULL: not known */
+    const char *account;  /* of its calls, with the client's name: of the latest pipe, else all of its sessions */
+    connection_way by[2]; /* by BY_SERVER, by BY_CLIENT */
     connection_troubles troubles; /* until now */
 } verdict_connection;
 

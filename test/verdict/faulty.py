@@ -77,12 +77,12 @@ def server_does_not_read(m):
     m.run(1)
 
 
-def never_acknowledged(m):
-    """A response that is too large for the way: its copies, too, and the client gives up."""
+def never_acknowledged(m, side=0):
+    """A response that is too large for the way: its copies, too, and that side gives up."""
     m.tcp.deaf = True
     named(lambda m: m.sample(wait=0))(m)
     resends(1)(m)
-    m.tcp.segment(0, b'', 4)
+    m.tcp.segment(side, b'', 4)
     m.forget()
 
 
@@ -419,11 +419,12 @@ def hangs_behind_a_probe(m):
     hangs(m)
 
 
-def dies(m):
-    """A request that is sent in vain; then the client ends the connection."""
+def dies(m, side=0):
+    """A request that is sent in vain; then that side ends the connection."""
     named(lambda m: m.ask_alone())(m)
     resends(0)(m)
-    m.hang_up(RST)
+    m.network.wait(4.8 * side)
+    m.hang_up(RST, side)
 
 
 def opens(count, closes=False):
@@ -555,6 +556,9 @@ DURING = {
     'large-answers-dropped': odd('unanswered', 'network', 8, never_acknowledged, count=1, says='MTU'),
     'gone-in-the-middle': Faulty(lambda w: (polls(8, dies)(w), no_connection(None, 49671)(w, SRV01)), 'unanswered', 'network', 1),
     **{'server-hangs-' + x: odd('unanswered', 'server', 8, hangs, gone, count=1, mode=x) for x in ('tcp', 'smb')},
+    'server-hangs-and-resets': odd('unanswered', 'server', 8, hangs, lambda m: m.hang_up(RST, 1), count=1),
+    'in-vain-and-reset': odd('unanswered', 'network', 8, lambda m: dies(m, 1), count=1),
+    'answers-dropped-and-reset': odd('unanswered', 'network', 8, lambda m: never_acknowledged(m, 1), count=1),
     'server-hangs-behind-a-probe-sealed': odd('unanswered', 'server', 8, hangs_behind_a_probe, gone, count=1, mode='sealed'),
     'server-hangs-client-asks-on': odd('unanswered', 'server', 8, hangs, 8, count=1),
     **{'server-hangs-client-comes-back-' + x: odd('unanswered', 'server', 8, hangs, leaves(RST), 8, count=1, mode=x) for x in ('tcp', 'sealed')},
