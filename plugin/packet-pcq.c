@@ -330,7 +330,7 @@ static void describe_buffer_size(pcq_pdu *p)
 static const char *format_requested_name(pcq_pdu *p, uint32_t id)
 {
     const metadata_key key = metadata_counter_key(p->call->request.guid, id);
-    metadata_result name = metadata_lookup(p->pdu.server, key, METADATA_ENGLISH);
+    metadata_result name = metadata_lookup(p->pdu.server, key).name;
 
     return text_marked(p->pdu.pool,
                        text_cut(p->pdu.pool, metadata_format_name(p->pdu.pool, &key, name.entry), TEXT_SHORT),
@@ -371,7 +371,7 @@ static void describe_registration(pcq_pdu *p)
         info_add_subject(&p->pdu, "locale 0x%04x", request->lcid);
     } else if (request->code == PERF_REG_COUNTER_STRUCT) {
         const metadata_key key = metadata_counter_key(request->guid, request->lcid);
-        bool is_known = metadata_lookup(p->pdu.server, key, METADATA_ENGLISH).entry != NULL;
+        bool is_known = metadata_lookup(p->pdu.server, key).name.entry != NULL;
         info_add_subject(&p->pdu, is_known ? "counter %u %s" : "counter %u", request->lcid,
                          format_requested_name(p, request->lcid));
     }

@@ -338,7 +338,7 @@ static void show_question(hkpd_pdu *p)
     for (unsigned i = 0;
          i < MAX_INFO_OBJECTS && question->kind == QUESTION_INDEXES && read_title_index(&indexes, &title); i++) {
         const metadata_key key = metadata_title_key(title);
-        const metadata_entry *name = metadata_lookup(p->pdu.server, key, METADATA_ENGLISH).entry;
+        const metadata_entry *name = metadata_lookup(p->pdu.server, key).name.entry;
         info_add_subject(&p->pdu, "%s", metadata_format_name(p->pdu.pool, &key, name));
     }
     if (question->kind != QUESTION_INDEXES) {
@@ -482,7 +482,7 @@ static void describe_other(hkpd_pdu *p)
 static const char *format_object_name(const hkpd_pdu *p, uint32_t title)
 {
     const metadata_key key = metadata_title_key(title);
-    const metadata_entry *title_name = metadata_lookup(p->pdu.server, key, METADATA_ENGLISH).entry;
+    const metadata_entry *title_name = metadata_lookup(p->pdu.server, key).name.entry;
     const char *label = metadata_format_name(p->pdu.pool, &key, title_name);
 
     return title_name ? wmem_strdup_printf(p->pdu.pool, "%s (%u)", label, title) : label;

@@ -53,7 +53,7 @@ const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, c
         return NULL;
     }
     const char *name = value_tree_add_name(cursor, hf_pcq_counter_name, server, key);
-    metadata_result type = metadata_lookup(server, key, METADATA_COUNTER);
+    metadata_result type = metadata_lookup(server, key).type;
     if (with_type && type.entry) {
         proto_item *item =
             proto_tree_add_uint(cursor->tree, hf_pcq_counter_type, cursor->tvb, 0, 0, type.entry->counter.type);

@@ -18,7 +18,7 @@ static void add_column(perf_table *t, perf_group *g, perf_column column)
 }
 
 /* Adds a row to the last group. Returns it, until the next one is added. */
-static perf_row *append_row(perf_table *t, perf_group *g, perf_row row)
+static inline perf_row *append_row(perf_table *t, perf_group *g, perf_row row)
 {
     if (t->num_rows == t->room[PERF_ROWS]) {
         t->rows = perf_table_enlarge(t, t->rows, PERF_ROWS, 1);

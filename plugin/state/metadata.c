@@ -190,16 +190,20 @@ static bool is_entry_assumed(const state_server *server, const metadata_key *key
            (is_shared && g_strcmp0(find_windows_title(key), entry->name) != 0);
 }
 
-metadata_result metadata_lookup(const state_server *server, metadata_key key, metadata_kind kind)
+metadata_known metadata_lookup(const state_server *server, metadata_key key)
 {
     const state_server *const owners[] = {server, &any_server, &builtin_list};
-    unsigned num_owners = server->is_no_windows && key.is_title ? 2 : 3;
-    const metadata_entry *entry = NULL;
+    const unsigned num_owners = server->is_no_windows && key.is_title ? 2 : 3;
+    const metadata_kind kind = key.id == PERF_NO_ID ? METADATA_COUNTERSET : METADATA_COUNTER;
+    const metadata_entry *name = NULL, *type = NULL;
 
-    for (unsigned i = 0; i < num_owners && entry == NULL; i++) {
-        entry = get_entry(find_subject(owners[i], &key), kind);
+    for (unsigned i = 0; i < num_owners && (name == NULL || (type == NULL && !key.is_title)); i++) {
+        const metadata_subject *subject = find_subject(owners[i], &key);
+        name = name ? name : get_entry(subject, METADATA_ENGLISH);
+        type = type ? type : get_entry(subject, kind);
     }
-    return (metadata_result){entry, entry && is_entry_assumed(server, &key, entry)};
+    return (metadata_known){{name, name && is_entry_assumed(server, &key, name)},
+                            {type, type && is_entry_assumed(server, &key, type)}};
 }
 
 bool metadata_title_is(const state_server *server, uint32_t title_index, const char *english)

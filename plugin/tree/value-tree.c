@@ -61,7 +61,7 @@ const char *value_tree_add_name(buffer_cursor *cursor, int hf, state_server *ser
     metadata_result known = {0};
 
     if (cursor->tree) {
-        known = metadata_lookup(server, key, METADATA_ENGLISH);
+        known = metadata_lookup(server, key).name;
     }
     if (!known.entry) {
         return NULL;

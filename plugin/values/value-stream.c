@@ -87,20 +87,19 @@ static void look_up_column(value_stream *stream, uint32_t number, value_column *
         return;
     }
     const metadata_key key = get_name_key(stream, id);
-    const metadata_result name = metadata_lookup(stream->response.server, key, METADATA_ENGLISH);
-    bool is_assumed = name.is_assumed;
+    const metadata_known known = metadata_lookup(stream->response.server, key);
+    bool is_assumed = known.name.is_assumed;
     if (is_block) {
         column->type = perf_counter_type_find(own->type);
         column->is_text = perf_counter_type_is_text(own->type);
-    } else if (id != PERF_NO_ID) {
-        const metadata_result known = metadata_lookup(stream->response.server, key, METADATA_COUNTER);
-        column->info = known.entry ? &known.entry->counter : NULL;
-        column->type = known.entry ? known.entry->type : NULL;
+    } else if (id != PERF_NO_ID && known.type.entry) {
+        column->info = &known.type.entry->counter;
+        column->type = known.type.entry->type;
         column->is_text = column->type && perf_counter_type_is_text(column->type->value);
-        is_assumed |= known.is_assumed;
+        is_assumed |= known.type.is_assumed;
     }
     if (first == number) {
-        column->label = id == PERF_NO_ID ? "*" : metadata_format_name(stream->pool, &key, name.entry);
+        column->label = id == PERF_NO_ID ? "*" : metadata_format_name(stream->pool, &key, known.name.entry);
         column->none = column->type               ? PERF_NO_RESULT_OK
                        : is_block || column->info ? PERF_NO_RESULT_UNKNOWN_TYPE
                                                   : PERF_NO_RESULT_TYPE_NOT_LEARNED;
@@ -299,11 +298,9 @@ perf_result value_stream_result(value_stream *stream)
 /* --- Doubt -------------------------------------------------------------------------------------------------------- */
 
 /* True if a counterset is known to have one instance, which paths leave out. */
-static bool is_single_instance(const state_server *server, metadata_key key)
+static bool is_single_instance(const metadata_known *set)
 {
-    const metadata_result type = metadata_lookup(server, key, METADATA_COUNTERSET);
-
-    return type.entry && type.entry->instance_type == 0;
+    return set->type.entry && set->type.entry->instance_type == 0;
 }
 
 const char *value_stream_set(value_stream *stream)
@@ -312,11 +309,10 @@ const char *value_stream_set(value_stream *stream)
 
     if (stream->set_label == NULL && (identifier || stream->now.table->is_block)) {
         const metadata_key key = get_name_key(stream, PERF_NO_ID);
-        metadata_result set = metadata_lookup(stream->response.server, key, METADATA_ENGLISH);
-        stream->set_label = metadata_format_name(stream->pool, &key, set.entry);
-        stream->is_set_assumed = set.is_assumed;
-        stream->is_single =
-            identifier ? is_single_instance(stream->response.server, key) : !stream->group->has_instances;
+        const metadata_known set = metadata_lookup(stream->response.server, key);
+        stream->set_label = metadata_format_name(stream->pool, &key, set.name.entry);
+        stream->is_set_assumed = set.name.is_assumed;
+        stream->is_single = identifier ? is_single_instance(&set) : !stream->group->has_instances;
     }
     return stream->set_label;
 }
@@ -504,16 +500,15 @@ char *value_format_identifier_path(wmem_allocator_t *pool, const state_server *s
                                    const perf_identifier *identifier, bool *is_assumed)
 {
     metadata_key key = metadata_counter_key(identifier->guid, PERF_NO_ID);
-    metadata_result set = metadata_lookup(server, key, METADATA_ENGLISH);
-    const char *set_label = metadata_format_name(pool, &key, set.entry), *label = "*";
-    const char *instance = identifier->instance && !is_single_instance(server, key) ? identifier->instance : NULL;
+    const metadata_known set = metadata_lookup(server, key);
+    const char *set_label = metadata_format_name(pool, &key, set.name.entry), *label = "*";
 
-    *is_assumed = set.is_assumed;
+    *is_assumed = set.name.is_assumed;
     if (identifier->counter_id != PERF_NO_ID) {
         key.id = identifier->counter_id;
-        metadata_result counter = metadata_lookup(server, key, METADATA_ENGLISH);
+        const metadata_result counter = metadata_lookup(server, key).name;
         label = metadata_format_name(pool, &key, counter.entry);
         *is_assumed |= counter.is_assumed;
     }
-    return join_path(pool, computer, set_label, instance, label);
+    return join_path(pool, computer, set_label, is_single_instance(&set) ? NULL : identifier->instance, label);
 }
