@@ -7,6 +7,8 @@
 
 #include "taps/output.h"
 
+#include "text/text.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -79,17 +81,6 @@ static void fail_stream(output_stream *to)
     to->failed = true;
 }
 
-/* Makes blanks of control characters but line feeds, for a terminal, which a name must not steer; files hold what was sent. */
-static void blank_controls(char *text)
-{
-    for (char *next; *text; text = next) {
-        next = g_utf8_next_char(text);
-        if (*text != '\n' && !g_unichar_isprint(g_utf8_get_char(text))) {
-            memset(text, ' ', (size_t)(next - text));
-        }
-    }
-}
-
 /* Opens a stream, or reports why it cannot be. */
 static void open_stream(output_stream *to)
 {
@@ -109,7 +100,7 @@ void output_write(output_stream *to, GString *text)
         open_stream(to);
     }
     if (!to->failed && isatty(fileno(to->stream))) {
-        blank_controls(text->str);
+        text_blank_controls(text->str);
     }
     if (!to->failed && (fwrite(text->str, 1, text->len, to->stream) != text->len || fflush(to->stream) != 0)) {
         fail_stream(to);

@@ -82,3 +82,13 @@ const char *text_marked(wmem_allocator_t *pool, const char *text, bool assumed)
 {
     return assumed ? wmem_strconcat(pool, text, " (assumed)", NULL) : text;
 }
+
+void text_blank_controls(char *text)
+{
+    for (char *next; *text; text = next) {
+        next = g_utf8_next_char(text);
+        if (*text != '\n' && !g_unichar_isprint(g_utf8_get_char(text))) {
+            memset(text, ' ', (size_t)(next - text));
+        }
+    }
+}

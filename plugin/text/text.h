@@ -40,5 +40,8 @@ const char *text_cut(wmem_allocator_t *pool, const char *text, unsigned characte
 /* Returns the text with control characters and marks of direction as escapes, in `pool`; `text` itself if it has none. */
 const char *text_escaped(wmem_allocator_t *pool, const char *text);
 
+/* Makes blanks of control characters but line feeds, for a terminal, which a name must not steer. */
+void text_blank_controls(char *text);
+
 /* Returns the text with " (assumed)" behind it in `pool`, if it is assumed; else `text` itself. */
 const char *text_marked(wmem_allocator_t *pool, const char *text, bool assumed);
