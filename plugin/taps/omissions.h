@@ -16,11 +16,9 @@
     X(MALFORMED, "malformed responses", "Analyze, Expert Information (-z expert) says where") \
     X(WITHOUT_ROW, "values without a row (texts, repeated paths)", "") \
     X(WITHOUT_CELL, "values that are not in the CSV", \
-      "another value, counter or type has their path, their counter is not known, or there are too many columns; " \
-      "-z pcq,long has a row for each value") \
+      "their path is another counter's, or not known, or columns are too many; -z pcq,long has a row for each value") \
     X(UNTYPED, "values of a counter or type that is not known", \
-      "they have no result: a client reads types before it adds counters; capture from there on, or name a file of " \
-      "another capture that has them (-o pcq.names_file:FILE)") \
+      "they have no result: begin the capture before the client does, or use a names file (-o pcq.names_file:FILE)") \
     X(ASSUMED, "values that are assumed", \
       "which counter or instance they belong to, or its name or type, is not proven by the capture; " \
       "pcq.expert.order_assumed says why")
