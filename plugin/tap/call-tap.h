@@ -1,7 +1,7 @@
 /* call-tap.h
  * What statistics and exports are handed of each call, of either protocol.
  *
- * The packet code fills a call_tap_data on the stack and hands it over; without a listener nothing is kept, and nothing is
+ * The packet code fills a call_tap_data on the stack and hands it over; without a listener nothing is kept, and no path is
  * formatted before a listener asks for it.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later

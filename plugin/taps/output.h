@@ -27,7 +27,8 @@ typedef struct {
 /* Appends the text, on a terminal with blanks for control characters. Changes: empties `text`; reports the first error. */
 void output_write(output_stream *to, GString *text);
 
-/* Writes all of `text` in place of what the file held. Changes: frees `text`. */
+/* Writes all of `text` in place of what the file held; else reports the reason, as of a file that is no text, which then is as before. Changes: frees
+ * `text`. */
 void output_whole(const char *path, GString *text);
 
 /* Reports the sentence as a failure (on the terminal or in a dialog), and makes the program end with exit status 1. Wireshark lets a tap that is drawn
@@ -58,7 +59,8 @@ typedef struct {
 /* Registers `-z NAME,FILE`. */
 void output_register(output_statistic *statistic);
 
-/* Registers a listener for a tap. Returns false, and reports it, for a wrong filter. Functions may be NULL. */
+/* Registers a listener for a tap. `filter`, functions: may be NULL. Needs: with a filter, no reading that began before, at which Wireshark would abort.
+ * Returns false, and reports it, for a wrong filter. */
 bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb reset, tap_packet_cb packet,
                    tap_draw_cb draw);
 

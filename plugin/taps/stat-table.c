@@ -72,7 +72,8 @@ static void fill_tables(void)
 
 /* --- Life -------------------------------------------------------------------------------------------------------- */
 
-/* Begins an empty table, and forgets all that was counted. The old rows are freed, unless another window points to them: then they stay for good. */
+/* Begins an empty table, and forgets all that was counted; in the middle of a reading it has one row, which says so, and is not filled. The old rows
+ * are freed, unless another window points to them: then they stay for good. */
 static void renew_table(stat_table *t)
 {
     if (t->ui.refcount > 1 && is_table_there(t)) {

@@ -32,7 +32,7 @@ typedef struct {
 struct stat_table {
     stat_tap_table_ui ui; /* title, `-z`, number of columns */
     const table_column *columns;
-    bool takes_paths;          /* paths may stand in the place of a filter: then `omitted.paths` is not NULL */
+    bool takes_paths;          /* paths may stand in the place of a filter: `omitted.paths` has them */
     void *data;                /* of begin() and count() */
     void (*begin)(void *data); /* forgets all that was counted; also called before the first call */
     void (*count)(void *data, packet_info *pinfo, const call_tap_data *tapped);
@@ -51,5 +51,5 @@ void stat_table_register(stat_table *t);
 
 /* Adds a row: cells for the first `count` columns; the others have nothing, not even what is saved or printed of a blank one. Texts are copied with
  * control characters escaped: they may come from a packet. A number is one to sort by in a window, else printed by the column's format with a
- * point. Needs: while the table is filled. */
+ * point. Needs: while the table is begun or filled. */
 void stat_table_add_row(stat_table *t, const table_cell *cells, unsigned count);
