@@ -89,11 +89,7 @@ static inline verdict_moment monitor_call_shown_at(const monitor_call *call)
     X(FAILED, CALL_FAILED, SERVER, 1, "$S answers $F of $C with %s$N: $T")
 
 #define PROBLEM_NUMBER(problem, ...) PROBLEM_##problem,
-typedef enum {
-    PROBLEMS(PROBLEM_NUMBER) NUM_PROBLEMS,
-    PROBLEM_NONE,
-    NUM_COUNTER_PROBLEMS = PROBLEM_NAMES + 1
-} monitor_problem;
+typedef enum { PROBLEMS(PROBLEM_NUMBER) NUM_PROBLEMS, PROBLEM_NONE } monitor_problem;
 
 /* A problem that a packet shows. */
 typedef struct {

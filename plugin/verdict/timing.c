@@ -59,13 +59,6 @@ typedef struct {
     perf_spread seconds; /* gaps, or response times */
 } late_group;
 
-/* Adds a late sample, or one whose response is slow, to the group of its cause. `seconds`: its gap or response time. */
-static void add_to_group(const verdict_monitor *monitor, late_group *group, const monitor_call *sample, double seconds)
-{
-    perf_spread_add(&group->seconds, seconds);
-    evidence_add(monitor->pool, &group->shown, monitor_call_shown_at(sample));
-}
-
 /* Adds a finding for each cause of some: number of samples, median and usual seconds. */
 static void add_groups(verdict_monitor *monitor, verdict_kind kind, const late_group *groups, double usual)
 {
@@ -124,7 +117,8 @@ static bool find_late(verdict_monitor *monitor)
         if (gap->is_across && is_closed && cause == PARTY_CLIENT) {
             evidence_add(monitor->pool, &pauses, shown_at);
         } else {
-            add_to_group(monitor, &groups[cause], call, gap->seconds);
+            perf_spread_add(&groups[cause].seconds, gap->seconds);
+            evidence_add(monitor->pool, &groups[cause].shown, shown_at);
             monitor->num_late++;
         }
     }
@@ -146,7 +140,9 @@ static void find_slow(verdict_monitor *monitor)
         const monitor_call *call = request->call;
         double delay = request->answered - request->sent;
         if (request->answered > 0 && call->seconds >= 0 && delay >= monitor->timing.slow_from) {
-            add_to_group(monitor, &groups[find_cause(NULL, request, delay)], call, delay);
+            late_group *group = &groups[find_cause(NULL, request, delay)];
+            perf_spread_add(&group->seconds, delay);
+            evidence_add(monitor->pool, &group->shown, monitor_call_shown_at(call));
             monitor->num_slow++;
         }
     }
