@@ -85,6 +85,23 @@ timing_fact timing_add_response(timing_series *series, double seconds, bool has_
 }
 
 /* Returns the gap between two requests, by their places, not late. */
+uint32_t timing_append(timing_request *requests, uint32_t *count, uint32_t newest, uint32_t num_open,
+                       timing_request request)
+{
+    const timing_request *before = newest != TIMING_FIRST ? &requests[newest] : NULL;
+    bool is_repetition = before && before->has_no_data && request.sent - before->answered < TIMING_REPEATED;
+    uint32_t place = is_repetition ? newest : (*count)++;
+
+    request.when = is_repetition ? before->when : request.sent;
+    request.before = is_repetition ? before->before : newest;
+    request.is_in_turn = num_open > 1;
+    if (request.is_in_turn) {
+        request.before = place >= num_open ? place - num_open : TIMING_FIRST;
+    }
+    requests[place] = request;
+    return place;
+}
+
 static timing_gap gap_between(const timing_request *requests, uint32_t before, uint32_t request)
 {
     return (timing_gap){.before = before,

@@ -24,6 +24,7 @@
 #define TIMING_SLOW_EXTRA 0.1   /* seconds added to these: from 1 ms to 50 ms is not slow */
 #define TIMING_SLOW_LEAST 1.0   /* seconds: not slow below this, or below half the usual gap if that is less */
 #define TIMING_SLOW_GAPS 3      /* gaps: fewer do not tell half of what */
+#define TIMING_REPEATED 0.5     /* seconds after a response without data in which the request is repeated */
 #define TIMING_OTHER_CLOCK 60.0 /* seconds that a server's clock moves more or less than all others: another clock */
 
 /* True if a gap is longer than `factor` times the usual one (seconds), and by TIMING_LATE_LEAST at least. */
@@ -67,15 +68,16 @@ timing_fact timing_add_response(timing_series *series, double seconds, bool has_
 /* --- A monitor: from all that was captured ---------------------------------------------------------------------- */
 
 typedef struct {
-    double when;      /* of the request, or of its size probe */
+    double when;      /* of the request, or of its size probe; timing_append() sets it */
     double sent;      /* of the request that was answered */
     double answered;  /* when the response was there; 0: there is none */
     double clock;     /* the server's performance time in seconds; 0: not known */
     double date;      /* the server's time of day; of a known clock */
     const void *call; /* the caller's */
     uint32_t query;   /* number of the query */
-    uint32_t before;  /* place of its query's one before, TIMING_FIRST: none */
+    uint32_t before;  /* place of its query's one before, TIMING_FIRST: none; timing_append() sets it */
     bool is_in_turn;  /* n sealed queries are open, nothing tells which is asked: `before` is the n-th before */
+    bool has_no_data; /* the response: a size probe, or failed */
 } timing_request;
 
 #define TIMING_FIRST UINT32_MAX /* no request stands before */
@@ -97,6 +99,11 @@ typedef struct {
     uint32_t longest; /* place of the longest gap; meaningless without gaps */
     bool is_even;     /* the usual gap is the sampling interval */
 } timing_verdict;
+
+/* Adds a request to `count` others, or in the place of its query's newest (its place; TIMING_FIRST: none), if it repeats that within TIMING_REPEATED.
+ * Returns its place. `num_open`: sealed queries that are open, more than one: is_in_turn. Needs: requests by time, room for one more. Changes: `count`. */
+uint32_t timing_append(timing_request *requests, uint32_t *count, uint32_t newest, uint32_t num_open,
+                       timing_request request);
 
 /* Judges a monitor. Needs: requests by time, less than 2^32. Returns zeros without memory. Changes: fills `gaps`, with room for `count`. */
 timing_verdict timing_judge(const timing_request *requests, uint32_t count, timing_gap *gaps);

@@ -9,7 +9,6 @@
 
 #include <math.h>
 
-#define PROBE_S 0.5    /* seconds after a size probe's response in which the client asks again */
 #define FAILED_S 5.0   /* seconds without data after which a sealed response without data has failed, and */
 #define FAILED_TIMES 3 /* times the mean interval of samples */
 
@@ -94,7 +93,7 @@ static bool is_list_of_names(const verdict *v, const monitor_call *call)
 }
 
 /* Settles each sealed response without data, CALL_EMPTY until then. It becomes CALL_PROBE if the
- * next sample, or what is never answered, is requested within PROBE_S. It stays CALL_EMPTY if the
+ * next sample, or what is never answered, is requested within TIMING_REPEATED. It stays CALL_EMPTY if the
  * time without data lasts FAILED_S and FAILED_TIMES usual intervals. Else it becomes CALL_DONE. That
  * time lasts from its first empty response to such a request, or to the capture's end. Needs: a sealed
  * monitor, its timing. Changes: `outcome` of its calls. */
@@ -113,47 +112,36 @@ static void settle_sealed(const verdict_monitor *monitor)
         } else if (call->outcome == CALL_EMPTY) {
             double until = next < monitor->end ? next->asked.time : steps.last;
             since = since > 0 ? since : call->answered.time;
-            call->outcome = next < monitor->end && until - call->answered.time <= PROBE_S ? CALL_PROBE
-                            : until - since >= most                                       ? CALL_EMPTY
-                                                                                          : CALL_DONE;
+            call->outcome = next < monitor->end && until - call->answered.time <= TIMING_REPEATED ? CALL_PROBE
+                            : until - since >= most                                               ? CALL_EMPTY
+                                                                                                  : CALL_DONE;
         }
     }
 }
 
-/* Fills the monitor's requests, of a key only those of the monitor's question, and judges their times. A response without data and its query's next
- * request within PROBE_S are one: `when` of the first, all else of the second. Times of a request that was not captured are the response's. */
+/* Fills the monitor's requests, of a key only those of the monitor's question, and judges their times. Times of a request that was not captured are the
+ * response's. */
 static void find_intervals(verdict_monitor *monitor)
 {
     size_t most = (size_t)(monitor->end - monitor->calls) + 1;
-    timing_request *all = monitor->requests = wmem_alloc_array(monitor->pool, timing_request, most);
 
+    monitor->requests = wmem_alloc_array(monitor->pool, timing_request, most);
+    monitor->gaps = wmem_alloc_array(monitor->pool, timing_gap, most);
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
         verdict_query *query = call->query;
-        if (!call->asks || (query->is_hkpd && query->asked_for != monitor->first->asked_for)) {
-            continue;
+        const timing_request request = {.sent = call->asked.time > 0 ? call->asked.time : call->answered.time,
+                                        .answered = call->answered.time,
+                                        .clock = call->clock,
+                                        .date = call->date,
+                                        .call = call,
+                                        .query = query->place,
+                                        .has_no_data = call->outcome == CALL_PROBE || call->outcome == CALL_EMPTY};
+        if (call->asks && (!query->is_hkpd || query->asked_for == monitor->first->asked_for)) {
+            query->newest =
+                timing_append(monitor->requests, &monitor->num_requests, query->newest, call->num_open, request);
         }
-        const timing_request *before = query->newest != TIMING_FIRST ? &all[query->newest] : NULL;
-        call_outcome outcome = before ? ((const monitor_call *)before->call)->outcome : CALL_DONE;
-        double sent = call->asked.time > 0 ? call->asked.time : call->answered.time;
-        bool is_repetition = (outcome == CALL_PROBE || outcome == CALL_EMPTY) && sent - before->answered < PROBE_S;
-        uint32_t place = is_repetition ? query->newest : monitor->num_requests++;
-        bool is_in_turn = call->num_open > 1;
-        all[place] = (timing_request){.when = is_repetition ? before->when : sent,
-                                      .sent = sent,
-                                      .answered = call->answered.time,
-                                      .clock = call->clock,
-                                      .date = call->date,
-                                      .call = call,
-                                      .query = query->place,
-                                      .before = is_in_turn && place >= call->num_open ? place - call->num_open
-                                                : is_in_turn                          ? TIMING_FIRST
-                                                : is_repetition                       ? before->before
-                                                                                      : query->newest,
-                                      .is_in_turn = is_in_turn};
-        query->newest = place;
     }
-    monitor->gaps = wmem_alloc_array(monitor->pool, timing_gap, most);
-    monitor->timing = timing_judge(all, monitor->num_requests, monitor->gaps);
+    monitor->timing = timing_judge(monitor->requests, monitor->num_requests, monitor->gaps);
 }
 
 /* --- Statistics --------------------------------------------------------------------------------------------------- */

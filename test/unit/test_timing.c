@@ -59,9 +59,28 @@ static void test_packets(void)
     assert(silent.late.seconds == 0);
 }
 
+static void test_appended(void)
+{
+    timing_request all[8] = {0};
+    const timing_request probe = {.sent = 10, .answered = 10.1, .has_no_data = true},
+                         sample = {.sent = 10.2, .answered = 10.3};
+    const timing_request later = {.sent = 11}, failed = {.sent = 12, .answered = 12.1, .has_no_data = true},
+                         anew = {.sent = 13};
+    uint32_t count = 0;
+
+    assert(timing_append(all, &count, TIMING_FIRST, 0, probe) == 0 && timing_append(all, &count, 0, 0, sample) == 0);
+    assert(count == 1 && all[0].when == 10 && all[0].sent == 10.2 && all[0].before == TIMING_FIRST);
+    assert(timing_append(all, &count, 0, 0, later) == 1 && all[1].when == 11 && all[1].before == 0);
+    assert(timing_append(all, &count, 1, 1, failed) == 2 &&
+           timing_append(all, &count, 2, 0, anew) == 3); /* too late to repeat it */
+    assert(timing_append(all, &count, 0, 2, anew) == 4 && all[4].is_in_turn && all[4].before == 2);
+    assert(timing_append(all, &count, 0, 7, anew) == 5 && all[5].before == TIMING_FIRST);
+}
+
 int main(void)
 {
     test_predicates();
     test_packets();
+    test_appended();
     return 0;
 }

@@ -74,7 +74,7 @@ def expected(rows):
 
 class Request(ctypes.Structure):
     _fields_ = [(n, ctypes.c_double) for n in ('when', 'sent', 'answered', 'clock', 'date')] + \
-        [('call', ctypes.c_void_p), ('query', ctypes.c_uint32), ('before', ctypes.c_uint32), ('in_turn', ctypes.c_bool)]
+        [('call', ctypes.c_void_p), ('query', ctypes.c_uint32), ('before', ctypes.c_uint32), ('in_turn', ctypes.c_bool), ('no_data', ctypes.c_bool)]
 
 
 class Gap(ctypes.Structure):
