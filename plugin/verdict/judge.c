@@ -31,19 +31,19 @@ static const struct {
     const char *text; /* NULL: another room's */
 } problem_rows[NUM_PROBLEMS] = {PROBLEMS(PROBLEM_ROW)};
 
-/* Adds a problem to its monitor, unless its key succeeded later. */
+/* Adds a problem to its monitor; one whose key succeeded later counts in `things` alone. */
 static void show_problem(const verdict *v, const shown_problem *problem)
 {
     const verdict_monitor *monitor = problem->query->monitor;
     problem_sum *sum = &problem->query->monitor->problems[problem->number];
 
+    sum->things += problem->things;
     if (GPOINTER_TO_UINT(wmem_map_lookup(v->succeeded, &problem->key)) > problem->at.frame) {
         return;
     }
     if (sum->shown.count == 0) {
         sum->first = *problem;
     }
-    sum->things += problem->things;
     sum->is_mixed |= problem->what != sum->first.what || problem->status != sum->first.status;
     evidence_add(monitor->pool, &sum->shown, problem->at);
 }
