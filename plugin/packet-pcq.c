@@ -276,7 +276,7 @@ static void read_sizes(pcq_pdu *p)
 }
 
 /* Reads the status, and reports a failure, or a success without data. A size probe is neither, but half of a normal call: too small a buffer,
- * answered with the size that is needed. Changes: `succeeded`, `is_probe`; a success has identifiers for listeners. */
+ * answered with the size that is needed. Changes: `succeeded`; in `tapped` `is_probe`, `has_failed`, and of a success its identifiers, for the query and for listeners. */
 static void read_status(pcq_pdu *p)
 {
     call_tap_data *tapped = &p->pdu.tapped;
@@ -290,7 +290,7 @@ static void read_status(pcq_pdu *p)
     } else {
         rpc_pdu_report_status(&p->pdu, status);
     }
-    /* nothing fits into a buffer of 0 bytes; even the counter data of an empty query has a header */
+    /* even the counter data of an empty query has a header */
     bool is_missed = tapped->rtn_size > 0 || p->pdu.opnum == OPNUM_QueryCounterData;
     bool is_empty = p->succeeded && has_sizes(p) && tapped->out_size == 0;
     if (is_empty && is_missed && p->call->rpc.request_read && p->call->in_size > 0) {
@@ -427,9 +427,9 @@ static void show_query_handle(pcq_pdu *p)
     rpc_pdu_show_handle_number(&p->pdu, p->pdu.tree, handle);
 }
 
-/* Begins the use of a handle by a request; reports a closed one. Changes: opens an unknown one, since a well-formed request proves that there is a
+/* Finds the query of a request that carries a handle, CloseQueryHandle's too; reports a closed one. Changes: opens an unknown one, since a well-formed request proves that there is a
  * query; `asked_in` of the call; as query_see_request(). */
-static void begin_query_use(pcq_pdu *p)
+static void find_query(pcq_pdu *p)
 {
     rpc_call *call = p->pdu.call;
 
@@ -619,7 +619,8 @@ static const char *pref_names_file = "";
 #define OPERATION_ROW(opnum, name, flags, ...) {__VA_ARGS__},
 static const operation operations[] = {PCQ_OPERATIONS(OPERATION_ROW)};
 
-/* Hands the PDU to the listeners. Changes: the timing of the query's samples. A garbled one counts as not handed over: transport.c taps it. */
+/* Hands the PDU to the listeners. Changes: of QueryCounterData the timing of its series; of a garbled PDU the call's `is_garbled` alone, by which
+ * transport.c taps it as unread. */
 static void pcq_tap_pdu(pcq_pdu *p)
 {
     const rpc_pdu *pdu = &p->pdu;
@@ -641,7 +642,7 @@ static void pcq_tap_pdu(pcq_pdu *p)
     tapped->brings_data = pdu->opnum == OPNUM_QueryCounterData;
     tapped->adds = p->call->add;
     tapped->counters_hash = epoch ? MAX(epoch->hash, 1) : 0;
-    /* what makes another call the same: a handle or a registration, beside server and operation */
+    /* a handle, or CounterSetGuid and RequestLCID, tell that another call is the same, beside operation and request_code */
     tapped->subject =
         handle ? (const char *)handle->bytes
                : wmem_strdup_printf(p->pdu.pool, "%s %u", metadata_format_guid(p->pdu.pool, p->call->request.guid),
@@ -697,7 +698,7 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
         bool is_whole = rpc_pdu_read(&p.pdu, read_all_parameters, &p);
         p.call->rpc.request_read = p.pdu.is_request ? is_whole : p.call->rpc.request_read;
         if (p.pdu.is_request && p.operation->parameters[0] == 'H') {
-            begin_query_use(&p);
+            find_query(&p);
         }
         if (use) {
             use(&p);

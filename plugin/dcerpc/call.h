@@ -156,7 +156,8 @@ void rpc_pdu_report_duplicate(rpc_pdu *pdu, proto_item *item);
  * damaged, so nothing is learned of the PDU. */
 void rpc_pdu_report_trailing_bytes(rpc_pdu *pdu);
 
-/* Adds a request, or a response that is no sample, to the timing of its series, on the first pass. rpc_pdu_read_response() adds samples. */
+/* Adds a request, or a response that is no sample, to the timing of its series, on the first pass. rpc_pdu_read_response() adds samples. `handle`:
+ * NULL: nothing is added. */
 void rpc_pdu_add_timing(const rpc_pdu *pdu, state_handle *handle, const char *question);
 
 /* Completes `pdu->tapped` and hands it to listeners. `handle`: NULL: not known. */

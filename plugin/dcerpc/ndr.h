@@ -43,7 +43,8 @@ proto_item *ndr_context_handle(buffer_cursor *cursor, int hf, uint8_t handle[NDR
 const char *ndr_wide_string(buffer_cursor *cursor, int hf, const char *what);
 
 /* Reads the counts of a [size_is, length_is] (`varying`) or [size_is] (conformant) array, whose actual count is its max count. `what`: the array's
- * name in the tree. Reports counts that contradict each other. Changes: `array`, for ndr_elements(). */
+ * name in the tree. Reports counts that contradict each other. Counts that are cut throw. Changes: the cursor is behind the
+ * counts; `array`, for its elements. */
 void ndr_array_begin(buffer_cursor *cursor, bool varying, const char *what, ndr_array *array);
 
 /* Passes over the elements of such an array, of `element_size` bytes. Returns them as a tvbuff of their own. Where the array is longer than the stub

@@ -210,8 +210,8 @@ static const perf_group *find_block_before(value_stream *stream)
 }
 
 /* Reports a block that has an error, another error or no values, unlike in the sample before, and one that has values again. An error is reported
- * without a block before, too; that there are no values only if the sample before has the identifier's block. Needs: the table of the sample
- * before, if there is such a sample. */
+ * without a block before, too; that there are no values only if find_block_before() finds a block. Without a table of the sample before
+ * (discarded, overtaken) it reports nothing. Needs: no value of the block was read yet. */
 static void report_news(value_tree *view, proto_item *item)
 {
     value_stream *stream = view->stream;

@@ -28,7 +28,8 @@ const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, c
 const char *pcq_add_identifier_path(buffer_cursor *cursor, state_server *server, const char *computer,
                                     const perf_identifier *identifier, bool is_assumed);
 
-/* Reads a PERF_INSTANCE_HEADER (2.2.4.5) that the cursor is in, and labels it. Reports a name without a terminator. */
+/* Reads the PERF_INSTANCE_HEADER (2.2.4.5) that the cursor is in, with its name, to the end; labels its node. Reports a name that is no text. Throws
+ * if it is cut. */
 void pcq_read_instance(buffer_cursor *cursor);
 
 /* --- Counter data --- */

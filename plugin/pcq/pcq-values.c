@@ -11,7 +11,8 @@
 
 /* --- Blocks ------------------------------------------------------------------------------------------------------- */
 
-/* Makes the map of a sample's blocks by their identifiers, in `pool`. Changes: `lacks_identifiers`, too; reads all groups. */
+/* Maps identifiers to a sample's blocks, in `pool`, for those that are not where they mostly are: of the sample before, and of operands. Needs: a table.
+ * Changes: `lacks_identifiers`, too; reads all groups. */
 static void map_blocks(wmem_allocator_t *pool, parsed_sample *sample)
 {
     sample->by_identifier = wmem_map_new(pool, query_identifier_hash, query_identifier_equal);

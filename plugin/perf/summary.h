@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Extremes and sum of finite numbers. Begins as zeros; all but `count` mean something once there are any. */
+/* Extremes, sum and the last of finite numbers. Begins as zeros; all but `count` mean something once there are any. */
 typedef struct perf_summary {
     uint64_t count;
     double last;

@@ -262,7 +262,7 @@ const perf_slot *perf_table_find_objects(perf_table *table, uint32_t title_index
 /* Returns the column of a counter, PERF_NO_ID: there is none, or several. Changes: may make the group's index. */
 uint32_t perf_table_find_column(perf_table *table, perf_group *group, uint32_t id, bool is_base);
 
-/* Returns how many columns a counter has. `first`: the first of them. Changes: may make the group's index. */
+/* Returns how many columns have this id and are a base counter, or none (`is_base`). `first`: the first of them, 0: none. Changes: may make the group's index. */
 uint32_t perf_table_count_columns(perf_table *table, perf_group *group, uint32_t id, bool is_base, uint32_t *first);
 
 /* How well it is known which row or column of another group is the same. */

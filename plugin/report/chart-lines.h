@@ -16,8 +16,8 @@
 
 /* A response with values. */
 typedef struct {
-    const void *query; /* or question of a key, which the caller knows; NULL: none */
-    uint32_t number;   /* of the query's calls for values, answered or not */
+    const void *query; /* query, or question of a key; compared only. NULL: of a line without results */
+    uint32_t number;   /* of the query's calls for values, answered or not; a size probe and its repetition are one */
     double at;         /* seconds since 1970 */
 } chart_sample;
 
@@ -34,7 +34,7 @@ typedef struct {
 /* All lines of a capture. Begins as zeros. */
 typedef struct {
     keyed_list all;   /* chart_line, with results or without: the caller adds them */
-    uint64_t values;  /* results that came, omitted ones included */
+    uint64_t values;  /* results that came, omitted ones too; a second of a line and sample not */
     uint64_t omitted; /* results without a line */
     bool is_thinned;  /* a line has fewer points than results and gaps */
 } chart_lines;

@@ -5,7 +5,7 @@
  */
 #include "state/queries.h"
 
-/* Blocks of a change that could not be read. A sum of half of it or more has such a change: others are far less. */
+/* Blocks of a change that could not be read. A sum of half of it or more has such a change: others are far less, and removals make it smaller. */
 #define BLOCKS_NOT_READ (INT64_C(1) << 40)
 
 struct query_change {

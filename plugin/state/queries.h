@@ -27,7 +27,7 @@ typedef struct query_index {
 
 /* Created on the first pass; ends with the file. */
 typedef struct query_epoch {
-    uint32_t accepted;  /* its counters, which the server accepted */
+    uint32_t accepted;  /* number of its counters */
     unsigned hash;      /* sum of the hashes of their identifiers */
     query_index *index; /* sent by QueryCounterInfo, NULL: not sent */
     query_index *order; /* counters in the order in which they were added, if none was sent; NULL: no data */
@@ -63,12 +63,14 @@ void query_end_change(query_change *change, bool is_known, const perf_identifier
 void query_apply_info(state_handle *handle, const perf_identifier *identifiers, uint32_t count, uint32_t asked_in);
 
 /* Compares a response's number of blocks with the query's counters. `asked`: the epoch that its request saw. Returns the epoch that the blocks are
- * of, if any. Changes: the number that all pending changes together make applies them. Any other one of a well-formed response (`is_sound`), unless
- * a change that could be read is pending, begins an epoch whose counters are not all known. */
+ * of, if any. Changes: the number that all pending changes together make applies them. Another one: if the request saw
+ * an older epoch, the blocks are that one's; if malformed (not `is_sound`), or all pending changes could be read, nobody's; else an epoch begins whose
+ * counters are not all known. */
 query_snapshot query_check_block_count(state_handle *handle, const query_epoch *asked, uint32_t blocks, bool is_sound);
 
 /* Returns the identifier of each block, as sent or assumed; NULL: none is known, or there is no snapshot. `is_assumed`: set, unless NULL is returned. */
 const query_index *query_snapshot_index(const query_snapshot *snapshot, bool *is_assumed);
 
-/* Returns the identifier that a block answers; NULL: not known, or its blocks have another dwType (`type`) than this. */
+/* Returns the identifier that a block answers; NULL: not known, or the block's dwType (`type`) does not fit what the identifier asks for (all counters,
+ * all instances); an error's fits any. */
 const perf_identifier *query_index_identifier(const query_index *blocks, uint32_t block, uint32_t type);

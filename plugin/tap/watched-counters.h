@@ -29,7 +29,7 @@ typedef struct watched_counter {
 /* Registers the table as a preference of `module`, and the fields as `proto`'s. */
 void watch_register(int proto, module_t *module);
 
-/* Returns true if a filter, a column or the visible tree references a field of the table. */
+/* Returns true if a filter, a column or the visible tree references a field of the table. `tree`: NULL: false. */
 bool watch_is_wanted(proto_tree *tree);
 
 /* Returns the first row that matches a path; NULL: none, or no path. The others are behind its `next_match`, until another path is asked for. */

@@ -215,7 +215,7 @@ static void reset_task(void *data)
     }
 }
 
-/* Counts a call for a -z, for Wireshark's tap: what its output will lack, other than values, then what the statistic counts. `data`: output_task. */
+/* Counts a call for a -z, for Wireshark's tap: what its output will lack, other than values, then what the statistic counts. `data`: output_task; `tapped`: call_tap_data. */
 static tap_packet_status task_count_call(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
                                          tap_flags_t flags _U_)
 {

@@ -40,7 +40,7 @@ static inline uint32_t cursor_left(const buffer_cursor *cursor)
 uint32_t cursor_read_u32(buffer_cursor *cursor, int hf);
 uint64_t cursor_read_u64(buffer_cursor *cursor, int hf);
 
-/* Reads 16 bytes and adds them as `hf`, an FT_GUID, 0: they are not shown. `guid`: the same as the little-endian bytes that buffers carry. */
+/* Reads 16 bytes and adds them as `hf`, an FT_GUID, 0: they are not shown. `guid`: its bytes in little-endian order, whatever the cursor's. Throws as the two above. */
 void cursor_read_guid(buffer_cursor *cursor, int hf, uint8_t guid[16]);
 
 /* Reads a FILETIME, 100 ns since 1601-01-01 UTC, and adds it as FT_ABSOLUTE_TIME. Reports one that is no date, shown as 1970. */

@@ -64,7 +64,8 @@ typedef struct {
     const struct query_index *index; /* identifiers of its blocks; NULL: it is not known whose any block is */
     bool is_index_assumed;           /* it may be another epoch's */
     wmem_map_t *by_identifier;       /* perf_identifier -> perf_group; NULL until a block is not where it mostly is */
-    bool lacks_identifiers;          /* it is not known whose some blocks are; known with the map */
+    bool
+        lacks_identifiers; /* it is not known whose some blocks are: a missing counter is not new; known with the map */
 } parsed_sample;
 
 /* A cell of one of them. */

@@ -78,8 +78,8 @@ typedef struct verdict_finding {
     bool is_unread;              /* the capture lacks what would tell: health is not known, instead of bad */
     bool lasts;                  /* nothing shows that it ended before the capture did */
     const char *text;            /* who, what, to whom, when: one line of at most VERDICT_LINE characters */
-    const char *more;            /* details of what is affected; NULL: none */
-    const char *advice; /* what to do, or what the first status means; of evidence NULL: what the kind's row says */
+    const char *more;            /* number of what is affected, or name of the error; NULL: none */
+    const char *advice; /* what to do, or what the first status means; of evidence NULL or "": the kind's row has it */
     const char *which;  /* first path, port or account, as $F has it; NULL: none */
 } verdict_finding;
 
@@ -96,7 +96,8 @@ extern const verdict_row verdict_rows[VERDICT_NUM_KINDS];
 /* Adds a frame. One that is added twice counts once in a finding. Needs: the same pool each time. */
 void evidence_add(wmem_allocator_t *pool, verdict_evidence *evidence, verdict_moment at);
 
-/* Returns the display filter that finds exactly the finding's frames; "" if it would list more than 200 ranges. */
+/* Returns the display filter that finds exactly the finding's frames; "" if it would list more than 200 ranges (a single frame is one). Needs: a
+ * finding of a monitor, whose frames ascend. */
 const char *verdict_filter(wmem_allocator_t *pool, const verdict_finding *finding);
 
 /* Returns {"time": "2026-11-25T09:46:50.003Z", "frame": 88}, UTC. */

@@ -15,7 +15,7 @@
 #define MOST_COMPARED 1000 /* monitors of which one may get what another lacks */
 #define FEWEST_RESENT 3    /* times that a packet is resent and never acknowledged before the way is broken */
 #define STATUS_CANCELLED 0xc0000120
-#define UNKNOWN_INTERFACE 0x1c010003
+#define UNKNOWN_INTERFACE 0x1c010003 /* nca_unk_if ([C706]), a fault's status */
 
 /* Returns true if a FIN or RST ended the connection that is not the client's: the server sent it, or a firewall. */
 static bool is_ended_by_server(const verdict_connection *connection)
@@ -28,7 +28,7 @@ static const struct {
     verdict_kind kind;
     verdict_party party;
     unsigned fewest;
-    const char *text; /* NULL: another room's */
+    const char *text; /* NULL: steps_add_failure() has it */
 } problem_rows[NUM_PROBLEMS] = {PROBLEMS(PROBLEM_ROW)};
 
 /* Adds a problem to its monitor; one whose key succeeded later counts in `things` alone. */
@@ -107,7 +107,8 @@ static monitor_problem find_missing(const verdict_monitor *monitor, const monito
                                                                           : PROBLEM_RESENT;
 }
 
-/* Returns what is wrong with a call that has a response. */
+/* Returns what is wrong with a call that has a response, a single probe or empty response, too: `fewest` judges. Malformed data is count_problems()'s, late and
+ * slow samples are timing.c's. */
 static monitor_problem find_wrong_response(const monitor_call *call)
 {
     if (call->outcome == CALL_FAILED) {
@@ -212,7 +213,8 @@ static bool is_harmless(const verdict_monitor *monitor, monitor_problem number)
            (number == PROBLEM_NAMES && monitor->has_names);
 }
 
-/* Adds the finding of a problem. $F: of counters the first path, with their number; of calls the operation. */
+/* Adds the finding of a problem. $F: first path, or operation; "calls" if these or their errors differ. `more`: number of counters or values. Needs: its
+ * row has a text. */
 static void add_problem_finding(const verdict *v, verdict_monitor *monitor, monitor_problem number)
 {
     const problem_sum *sum = &monitor->problems[number];

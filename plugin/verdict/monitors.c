@@ -32,7 +32,7 @@ static const char *format_value_name(const call_tap_data *tapped)
     return tapped->is_hkpd && tapped->subject ? tapped->subject : "";
 }
 
-/* Returns the key of a call's query: if sealed its connection, else handle and question; without a query server and account; and always the client. */
+/* Returns the key of a call's query: if sealed its connection, else handle and question; without a query server and account; and always protocol and client. */
 static const char *format_query_key(packet_info *pinfo, const call_tap_data *tapped)
 {
     bool is_sealed = tapped->sealed.connection, has_query = is_of_query(tapped);
@@ -60,7 +60,7 @@ static void learn_server_name(const verdict *v, verdict_query *query, const call
     }
 }
 
-/* Returns a call's query, or, of calls that have none, what stands for it: one for each client, server and account. Changes: the first call creates
+/* Returns a call's query, or, of calls that have none, what stands for it: one for each protocol, client, server and account. Changes: the first call creates
  * it. Needs: the caller sets `connection`. */
 static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const call_tap_data *tapped)
 {

@@ -13,7 +13,7 @@
 #include "perf/timing.h"
 #include "taps/omissions.h"
 
-enum { ACCESS_DENIED = 5 };
+enum { ACCESS_DENIED = 5 }; /* Win32 error, also a fault's status */
 
 typedef enum {
     CALL_WAITS,   /* for its response */
@@ -60,7 +60,7 @@ static inline verdict_moment monitor_call_shown_at(const monitor_call *call)
 #define MANY_OPEN 10 /* queries left open: fewer are no finding */
 
 /* Problems of a monitor: X(PROBLEM, kind and party of the finding, fewest, sentence). `fewest`: so
- * many frames make a finding; if more than one, of calls behind the last sample. $F: path of the
+ * many frames make a finding; EMPTY and ROOM count behind the last sample, LEFT_OPEN queries. $F: path of the
  * first counter, or operation; %s: error. NULL: steps_add_failure() has the
  * sentence. Up to NAMES a response states them of its counters and values.
  * From PROTECTION on a monitor has the first alone: the others are consequences. */

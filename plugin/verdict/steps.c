@@ -201,7 +201,7 @@ static void mark_ours(verdict_peers *peers)
 
 /* --- Steps ------------------------------------------------------------------------------------------------------- */
 
-/* Adds a moment to a failure, unless that is of a later step. Changes: one of another step, outcome, port or account is replaced. */
+/* Adds a moment to `known`, a failure or a wait, unless `known` is of a later step. Needs: `account` is kept. Changes: one of another step, outcome, port or account is replaced. */
 static void note_failure(setup_failure *known, const verdict_connection *connection, setup_step step, uint32_t outcome,
                          const char *account, verdict_moment at)
 {

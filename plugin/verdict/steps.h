@@ -23,7 +23,7 @@ typedef enum {
     NUM_STEPS
 } setup_step;
 
-/* Seconds after which a request counts as unanswered. */
+/* Seconds after which a request is unanswered, or a response to a call for no data slow. */
 #define STEPS_LONG_WAIT 5.0
 
 /* [MS-ERREF] 2.3.1 */

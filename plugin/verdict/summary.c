@@ -265,13 +265,14 @@ static GPtrArray *format_notes(const verdict *v)
     return notes;
 }
 
-/* Writes whether all is well, or which names the capture lacks, findings and a line of each monitor, then notes. */
+/* Writes a headline if all is well, or if types are missing and nothing is bad; of each monitor its findings and, if it has calls, its line; then findings
+ * that are notes; then what was not read. Needs: verdict_judge_for_display(). */
 static void write_summary_text(GString *text, const verdict *v)
 {
     GPtrArray *notes = format_notes(v);
     GString *behind = g_string_new(NULL);
     health all = find_health_of_all(v);
-    unsigned first = all == NOT_KNOWN && lacks_names(v); /* note that stands above all */
+    unsigned first = all == NOT_KNOWN && lacks_names(v); /* notes that stand above all: 1 or 0 */
     uint64_t samples = 0;
 
     for (unsigned i = 0; i < v->monitors->len; i++) {
