@@ -37,7 +37,7 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
     X(DAMAGED, "damaged", "Malformed data", "values of these samples are missing or may be wrong") \
     X(ASKED_LATE, "asked_late", "Late polls", "find out what happened there at these times") \
     X(LOST, "lost", "Packets not captured", \
-      "capture from before the client connects, both directions, whole packets, with a large buffer") \
+      "capture before the client connects, both directions, whole packets; try tcp.reassemble_out_of_order") \
     X(NOT_DELIVERED, "not_delivered", "Counters not delivered", \
       "their provider is disabled or gone, is not for this account, or has no instances now") \
     X(BLOCK_FAILED, "block_failed", "Errors instead of values", "the instance, or its provider, may be gone for now") \

@@ -359,6 +359,8 @@ static void test_any_numbers(void)
         for (size_t i = 0; i < COUNT(raws); i++) {
             raws[i]->size = raws[i]->size % 8 == 0 ? 0 : raws[i]->size % 2 ? 8 : 4;
         }
+        points[0].is_clock_wrong = false;
+        points[1].is_clock_wrong = n % 7 == 0;
         const perf_result result =
             calculate(perf_counter_types[n % PERF_NUM_COUNTER_TYPES].value, &points[0], &points[1]);
         const double interval = perf_interval(&points[0], &points[1]);
