@@ -207,7 +207,7 @@ const char *format_monitor_line(const verdict_monitor *monitor)
                            *account ? wmem_strconcat(pool, ", logon ", account, NULL) : ""};
     long room = -1; /* names are cut until there is some */
     for (unsigned cut = 0; room < 0 && cut < VERDICT_LINE; cut++) {
-        sealed = *sealed && cut > 0 ? "; sealed: errors are not visible" : sealed;
+        sealed = *sealed && cut > 0 ? "; errors are sealed" : sealed;
         line = wmem_strdup_printf(pool, "%s to %s: %s", text_cut(pool, client, VERDICT_LINE - cut),
                                   text_cut(pool, monitor->called, VERDICT_LINE - cut), sampling);
         room = VERDICT_LINE - g_utf8_strlen(line, -1) - g_utf8_strlen(sealed, -1);
