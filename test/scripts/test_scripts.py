@@ -173,7 +173,8 @@ def test_the_chart_library_alone_is_missing(bare, tmp_path, programs):
 
 def test_without_the_chart_library(tshark, tmp_path):
     """It is said by name when the build is configured, and where the report is asked for."""
-    done = subprocess.run(['cmake', '-S', TOP, '-B', tmp_path / 'build', '-G', 'Ninja', '-DPCQ_DYGRAPHS=%s' % (tmp_path / 'none')],
+    done = subprocess.run(['cmake', '-S', TOP, '-B', tmp_path / 'build', '-G', 'Ninja', '-DPCQ_DYGRAPHS=%s' % (tmp_path / 'none'),
+                           '-DCMAKE_BUILD_TYPE=Debug', '-DCMAKE_C_FLAGS_DEBUG=-O0'],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ, LC_ALL='C.UTF-8'), check=True)
     assert 'without the report' in done.stderr.decode() and 'libjs-dygraphs' in done.stderr.decode()
     subprocess.run(['ninja', '-C', tmp_path / 'build', 'pcq'], stdout=subprocess.DEVNULL, check=True)
