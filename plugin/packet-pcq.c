@@ -61,12 +61,11 @@ static int ett_buffer = -1, ett_pcq = -1;
 typedef struct {
     rpc_call rpc;
     pcq_request request;
-    uint32_t in_size; /* dwInSize */
-    bool add;         /* dwAdd: ValidateCounters adds counters, else it removes them */
-    const query_epoch
-        *asked_in;       /* of the query, as the request saw it, or, behind a closed handle, the response; NULL: none */
-    query_snapshot seen; /* the query as the response shows it */
-    const char *machine; /* szMachine without backslashes in front */
+    uint32_t in_size;            /* dwInSize */
+    bool add;                    /* dwAdd: ValidateCounters adds counters, else it removes them */
+    const query_epoch *asked_in; /* of the query, as the request saw it, or its successor, the response; NULL: none */
+    query_snapshot seen;         /* the query as the response shows it */
+    const char *machine;         /* szMachine without backslashes in front */
 } pcq_call;
 
 /* A PDU while it is dissected. */

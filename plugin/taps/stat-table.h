@@ -34,7 +34,7 @@ struct stat_table {
     const table_column *columns;
     bool takes_paths;          /* paths may stand in the place of a filter: `omitted.paths` has them */
     void *data;                /* of begin() and count() */
-    void (*begin)(void *data); /* forgets all that was counted; also called before the first call */
+    void (*begin)(void *data); /* forgets all that was counted; also called as the table opens, calls or not */
     void (*count)(void *data, packet_info *pinfo, const call_tap_data *tapped);
     void (*fill)(stat_table *t); /* called behind the last packet: adds all rows, but those of `omitted` */
 

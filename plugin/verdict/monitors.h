@@ -141,14 +141,13 @@ typedef struct verdict_query {
 /* A monitor as of one judgement: monitors_join() makes it, judge.c adds findings, and the next judgement frees it. */
 typedef struct verdict_monitor {
     wmem_allocator_t *pool;
-    verdict_peers *pair; /* NULL: not by TCP */
-    const char *called;  /* name that the client gives the server, else its address */
-    verdict_query *first,
-        *last; /* its queries; those without calls for samples last; one without calls: the peers made none */
-    unsigned num_queries;      /* without the calls that have no query */
-    uint32_t number;           /* of its first handle, sealed ones from 1; 0: the server knows none */
-    wmem_array_t *list;        /* monitor_call, of all queries, in the order of their requests */
-    monitor_call *calls, *end; /* the same */
+    verdict_peers *pair;         /* NULL: not by TCP */
+    const char *called;          /* name that the client gives the server, else its address */
+    verdict_query *first, *last; /* those without calls for samples last; one without calls: the peers made none */
+    unsigned num_queries;        /* without the calls that have no query */
+    uint32_t number;             /* of its first handle, sealed ones from 1; 0: the server knows none */
+    wmem_array_t *list;          /* monitor_call, of all queries, in the order of their requests */
+    monitor_call *calls, *end;   /* the same */
     timing_request *requests; /* for counter data: `call` is a monitor_call, of a probe and its repetition the latter */
     uint32_t num_requests;
     uint32_t closed_frame;                       /* of the newest of these queries; 0: none */

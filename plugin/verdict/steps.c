@@ -325,10 +325,12 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
     if (found->flags & (WS_TCP_LOST_PACKET | WS_TCP_ACK_LOST_PACKET)) {
         const capture_gap gap = {connection->newest, now.time};
         wmem_array_t *losses = connection->peers->losses;
-        evidence_add(memory, &connection->peers->lacks[LACKS_PACKETS], now);
-        if (wmem_array_get_count(losses) < MAX_LOSSES) {
+        verdict_evidence *lacks = &connection->peers->lacks[LACKS_PACKETS];
+        if (lacks->count < MAX_LOSSES) { /* each monitor of the peers sorts them */
+            evidence_add(memory, lacks, now);
             wmem_array_append_one(losses, gap);
         } else {
+            lacks->until = now;
             ((capture_gap *)wmem_array_index(losses, MAX_LOSSES - 1))->until = now.time;
         }
         connection->peers->waits.shown.count = 0; /* what is lost may be the answer, or a request */

@@ -80,8 +80,8 @@ typedef struct verdict_peers {
     const struct verdict_connection *one_way; /* asker's: latest that was one-way; ask steps_is_one_way() */
     uint32_t sampled;                         /* frame of the latest sample */
     uint32_t sampled_began;                   /* frame in which the latest query, or key, with a sample began */
-    verdict_evidence lacks[NUM_LACKS];        /* packets that show what the capture lacks */
-    wmem_array_t *losses; /* capture_gap of LACKS_PACKETS, bounded: the last one has all behind it */
+    verdict_evidence lacks[NUM_LACKS]; /* packets that show what the capture lacks; LACKS_PACKETS bounded as `losses` */
+    wmem_array_t *losses;              /* capture_gap of LACKS_PACKETS, bounded: the last one has all behind it */
 } verdict_peers;
 
 /* An SMB2 error in the place of a call's response. */
