@@ -172,6 +172,8 @@ def test_objects_again_and_again(sharkd, tmp_path):     # noqa: F811
         s.load(tmp_path / 'other.pcap')
         text, = (text for name, text in objects_of(s)[1].items() if name.endswith('.csv'))
         assert compare_pdh(text, series(whole_session()), refused(whole_session())) > 60
+    lacks, again = re.findall('pcq: (.*)', (tmp_path / 'home' / 'stderr').read_text())
+    assert lacks == again
 
 
 def test_standard_output(tshark, tmp_path, export):
@@ -367,6 +369,7 @@ def test_refused_counters_have_blank_columns(tshark, tmp_path, form, passes):
             c.data(h, 1000)
             c.validate(h, [ask(s, counters[1], 'a'), ask(s, 7, 'b')])
             c.data(h, 1000)
+        c.query([ask(s, 9, 'a')])       # no sample, so no document
     capture = capture_talk(server, talk).write(tmp_path / 'a.pcap')
     how, names = {'csv': (['-z', 'pcq,csv,%s' % (tmp_path / 'x.csv')], ('x.csv', 'x-query-2.csv')),
                   'objects': (['--export-objects', 'pcq,%s' % tmp_path], ('SRV01-query-1.csv', 'SRV01-query-2.csv'))}[form]
@@ -377,7 +380,7 @@ def test_refused_counters_have_blank_columns(tshark, tmp_path, form, passes):
     assert first[0][1:] == [set_a + 'Size', set_a + '#8', set_b + '#7']
     assert [r[1:] for r in first[1:]] == [['5.000000', ' ', ' ']] * 2
     assert second[0][1:] == [set_a + 'Size', set_a + 'Late', set_a + '#9', set_b + '#7']
-    assert [r[1:] for r in second[1:]] == [['5.000000', '6.000000', ' ', ' ']] * 2
+    assert [r[1:] for r in second[1:]] == [['5.000000', '6.000000', ' ', ' ']] * 2 and not list(tmp_path.glob('*query-3*'))
 
 
 def test_refused_blocks(export):

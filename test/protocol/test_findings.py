@@ -32,11 +32,15 @@ def test_each_at_the_structure_that_is_wrong(tshark, tmp_path):
     data(buffers.block(1, buffers.counter_data(1), size=4096), ('count', 'pcq.data_header'), ('size', 'pcq.block'), ('size', 'pcq.block'),
          ('order_assumed', 'pcq.data'))
     data(buffers.single_block(1), ('length', 'pcq.data_header'), total=7)
+    odd = buffers.instance(1, 'a', size=12)
+    data(buffers.block(4, buffers.multi_instances(len(odd) + 16, 1).add(odd).add(buffers.counter_data(1))), ('count', 'pcq.data_header'),
+         ('size', 'pcq.instance'), count=9)
     data(buffers.single_block(1), ('time', 'pcq.data.perf_freq'), freq=0)
     scenario = b.scenario
     frames = read(tshark, scenario, tmp_path)
     numbers = [n for n, there in sorted(scenario.frames.items()) if (there[0].opnum, there[0].kind) == (DATA, 'response')]
     assert [[x[:2] for x in experts(frames[n])] for n in numbers] == wanted
+    assert all('[Malformed Packet]' in x for x in tshark.info(tmp_path / 'scenario.pcap', '-Y', 'pcq.instance').values())     # as without its tree
 
 
 def test_a_hundred_are_said_and_the_others_counted(tshark, tmp_path):
@@ -83,7 +87,7 @@ def test_a_validation_whose_request_ends_too_soon(tshark, tmp_path):
 def test_what_is_left_behind_the_last(tshark, tmp_path):
     b, wanted = Bench(), []
     for opnum, make, more, finding in (
-            (INSTANCES, lambda: buffers.instances([(1, 'one'), (7, 'seven')]), 4, ['4 bytes are left behind the last instance']),
+            (INSTANCES, lambda: buffers.instances([(1, 'one'), (7, 'seven')]), 1, ['1 bytes are left behind the last instance']),
             (INFO, lambda: buffers.identifiers([dict(guid=GUID, counter_id=1)]), 39, [
                 '39 bytes are too few for a PERF_COUNTER_IDENTIFIER', '39 bytes are left behind the last identifier'])):
         b.both(opnum, make())

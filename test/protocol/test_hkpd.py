@@ -472,6 +472,7 @@ def test_info(tshark, tmp_path):
     small, more = talk.ask('Global', bytes(8), 234, room=1000)
     _, told = talk.ask('Global', bytes(8), 234, room=1000, size=5000)
     _, empty = talk.ask('Global', None, 234, room=0)
+    _, listed = talk.titles(pairs={2: 'System'}, size=5000)
     asked, first = talk.sample()
     talk.sample('238', only={238})
     _, second = talk.sample('238', only={238})
@@ -481,6 +482,7 @@ def test_info(tshark, tmp_path):
     assert info[more].endswith('handle 1, Global, size probe: needs more')     # no "Error: "
     assert info[told].endswith('handle 1, Global, size probe: needs 5000 bytes')
     assert info[empty].endswith('handle 1, Global, size probe: needs more')
+    assert info[listed].endswith('handle 1, Counter 009, 2 titles, 34 bytes')
     assert 'Global, buffer size: 65536 bytes' in info[asked]
     values = len(dict(answers(scenario))[first].record['values'])
     assert re.search(r'handle 1, Global: \\System\\File Read Operations/sec = .*, %d more values \(9 objects, \d+ bytes\)$' % (

@@ -48,7 +48,7 @@ class Sharkd:
                                                     if not p.startswith('uat:')))
         self.is_idle = True
         self.child = subprocess.Popen([SHARKD, '-'], env=dict(tshark.env, HOME=str(home)), stdin=subprocess.PIPE,
-                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                                      stdout=subprocess.PIPE, stderr=(home / 'stderr').open('wb'))
         for preference in preferences:
             if preference.startswith('uat:'):
                 self.ask(('setconf', dict(name='uat', value=preference.removeprefix('uat:'))))

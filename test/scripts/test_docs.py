@@ -100,9 +100,12 @@ def plugin_environment(tshark, monkeypatch):
 
 
 def test_every_field_and_finding_is_described(plugin_environment):
-    """In Wireshark's status line, filter completion and `tshark -G fields`."""
+    """In Wireshark's status line, filter completion and `tshark -G fields`; types, codes and attributes are hexadecimal."""
     assert not [name for name, title, _, text in reference.fields() if not text or text == title]
     assert not [name for name, _, text in reference.preferences() if not text]
+    assert {r[2] for r in (line.split('\t') for line in reference.tshark('-G', 'fields').splitlines()) if r[2].split('.')[0] in reference.PREFIXES and 'BASE_HEX' in r} == {
+        'pcq.request_code', 'pcq.lcid', 'pcq.referent_id', 'pcq.counterset.type', 'pcq.counterset.instance_type', 'pcq.counter.attrib',
+        'pcq.counter.type', 'hkpd.counter.type', 'pcq.block.type'}
 
 
 def test_the_reference_is_up_to_date(plugin_environment):

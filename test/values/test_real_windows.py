@@ -182,7 +182,7 @@ def test_an_instance_that_begins_again_while_another_ends(tmp_path, course, made
 @pytest.mark.parametrize('names, paths', [      # and which of them are assumed
     (['site', 'site', 'site#1', 'x'], ['site', 'site#1*', 'site#1*', 'x']),
     (['site', 'site', 'C# 2', 'x#a1'], ['site', 'site#1', 'C# 2', 'x#a1']),
-    (['site#1', 'site', 'site#01', 'site', 'site#x'], ['site#1*', 'site', 'site#01*', 'site#1*', 'site#x']),
+    (['site#1', 'site', 'site#90', 'site', 'site#x'], ['site#1*', 'site', 'site#90*', 'site#1*', 'site#x']),
     (['site', 'site#1', 'site#2', 'C#', 'site#1x', '#1'], ['site', 'site#1', 'site#2', 'C#', 'site#1x', '#1'])])
 @PROTOCOLS
 def test_a_name_that_reads_like_the_second_of_another(tshark, tmp_path, made, names, paths):

@@ -283,8 +283,9 @@ def key_denied(w, server):
 
 LOGON = {'wrong-password': 0xC000006D, 'no-such-user': 0xC0000064, 'locked': 0xC0000234, 'disabled': 0xC0000072, 'account-expired': 0xC0000193,
          'password-expired': 0xC0000071, 'must-change-password': 0xC0000224, 'not-from-the-network': 0xC000015B, 'clock-skew': 0xC0000133,
-         'no-logon-server': 0xC000005E, 'account-restriction': 0xC000006E, 'outside-hours': 0xC000006F, 'not-supported': 0xC00000BB, 'ntlm-blocked': 0xC0000418}
-NOT_THE_CLIENT = {'no-logon-server', 'not-supported', 'ntlm-blocked'}
+         'no-logon-server': 0xC000005E, 'account-restriction': 0xC000006E, 'outside-hours': 0xC000006F, 'not-supported': 0xC00000BB, 'ntlm-blocked': 0xC0000418,
+         'of-no-row': 0xC00000E5}
+NOT_THE_CLIENT = {'no-logon-server', 'not-supported', 'ntlm-blocked', 'of-no-row'}     # STATUS_INTERNAL_ERROR is said by the server
 PIPE = {'missing': (0xC0000034, 'pipe_missing'), 'starting': (0xC00000AC, 'pipe_starting'), 'denied': (0xC0000022, 'pipe_denied')}
 # rung: (what goes by, kind, party, count)
 RUNGS = {

@@ -176,7 +176,7 @@ def test_a_line_has_room_for_who_what_and_when(said, kind):
     """Whatever their names and paths: ends of these are left out, nothing else that a line is for."""
     found = said('crowded-' + kind, Faulty(CROWDED[kind], kind, ()))
     assert set(kinds.KINDS.get(kind, [[kind]])[0]) & {f['kind'] for f in found.findings}, (kind, found.findings)
-    assert all(len(x) <= MOST for x in found.lines if re.match(r'\S+ to \S+: ', x)), found.lines
+    assert {len(x) for x in found.lines if re.match(r'\S+ to \S+: ', x)} == {MOST}, found.lines      # and no more than that is left out
     for one in found.findings:
         frame, says = one['since']['frame'], '|'.join(says for names, says in kinds.KINDS.values() if one['kind'] in names)
         line = next(x for x in found.lines if one['text'].startswith(x))
