@@ -77,20 +77,20 @@ typedef struct {
 } chart_clock;
 
 /* Appends an element of a JSON list: a number with the fewest digits that give it again; NAN: null. */
-static void append_number(GString *list, double number)
+static void append_number(wmem_strbuf_t *list, double number)
 {
     char text[TEXT_NUMBER_SIZE];
 
-    g_string_append_printf(list, "%s%s", list->len > 0 ? "," : "",
-                           isnan(number) ? "null" : text_exact_number(text, number));
+    wmem_strbuf_append(list, wmem_strbuf_get_len(list) > 0 ? "," : "");
+    wmem_strbuf_append(list, isnan(number) ? "null" : text_exact_number(text, number));
 }
 
 /* Writes the array of a line. Needs: a result. Changes: `clocks` has its times, as milliseconds from `begin` to the first, then from each to the next.
  * Lines of one query mostly have the same. */
 static void put_line(json_dumper *json, const chart_line *line, double begin, keyed_list *clocks)
 {
-    GString *numbers = g_string_new(NULL), *values = g_string_new(NULL), *assumed = g_string_new(NULL),
-            *times = g_string_new(NULL);
+    wmem_strbuf_t *numbers = wmem_strbuf_new(clocks->pool, ""), *values = wmem_strbuf_new(clocks->pool, ""),
+                  *assumed = wmem_strbuf_new(clocks->pool, ""), *times = wmem_strbuf_new(clocks->pool, "");
     bool is_assumed = false;
     double before = 0;
 
@@ -105,8 +105,8 @@ static void put_line(json_dumper *json, const chart_line *line, double begin, ke
         is_assumed = point->is_assumed;
         before = at;
     }
-    chart_clock *clock = keyed_list_find_or_add(clocks, times->str, sizeof *clock);
-    clock->number = clock->number > 0 ? clock->number : clocks->entries->len;
+    chart_clock *clock = keyed_list_find_or_add(clocks, wmem_strbuf_get_str(times), sizeof *clock);
+    clock->number = clock->number > 0 ? clock->number : wmem_list_count(clocks->entries);
     append_number(numbers, line->results.min);
     append_number(numbers, perf_summary_mean(&line->results));
     append_number(numbers, line->results.max);
@@ -114,25 +114,22 @@ static void put_line(json_dumper *json, const chart_line *line, double begin, ke
     json_dumper_begin_array(json);
     json_dumper_value_string(json, line->path);
     json_dumper_value_string(json, line->whose.type ? line->whose.type->unit : "");
-    json_dumper_value_anyf(json, "%" PRIu64 ",%s,%" PRIu64 ",%u,[%s],[%s]", line->results.count, numbers->str,
-                           line->assumed, clock->number - 1, values->str, assumed->str);
+    json_dumper_value_anyf(json, "%" PRIu64 ",%s,%" PRIu64 ",%u,[%s],[%s]", line->results.count,
+                           wmem_strbuf_get_str(numbers), line->assumed, clock->number - 1, wmem_strbuf_get_str(values),
+                           wmem_strbuf_get_str(assumed));
     json_dumper_end_array(json);
-    g_string_free(numbers, TRUE);
-    g_string_free(values, TRUE);
-    g_string_free(assumed, TRUE);
-    g_string_free(times, TRUE);
 }
 
 void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
 {
     keyed_list clocks = {0}; /* chart_clock */
-    unsigned most = MAX(MOST_POINTS / MAX(lines->all.entries->len, 1), 4);
+    unsigned most = MAX(MOST_POINTS / MAX(wmem_list_count(lines->all.entries), 1), 4);
 
     keyed_list_begin(&clocks, NULL, SIZE_MAX);
     json_dumper_set_member_name(json, "series");
     json_dumper_begin_array(json);
-    for (unsigned i = 0; i < lines->all.entries->len; i++) {
-        chart_line *line = g_ptr_array_index(lines->all.entries, i);
+    for (wmem_list_frame_t *at = wmem_list_head(lines->all.entries); at; at = wmem_list_frame_next(at)) {
+        chart_line *line = wmem_list_frame_data(at);
         if (line->results.count > 0) {
             thin_line(lines, line, most);
             put_line(json, line, begin, &clocks);
@@ -141,8 +138,8 @@ void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
     json_dumper_end_array(json);
     json_dumper_set_member_name(json, "clocks");
     json_dumper_begin_array(json);
-    for (unsigned i = 0; i < clocks.entries->len; i++) {
-        json_dumper_value_anyf(json, "[%s]", ((chart_clock *)g_ptr_array_index(clocks.entries, i))->text);
+    for (wmem_list_frame_t *at = wmem_list_head(clocks.entries); at; at = wmem_list_frame_next(at)) {
+        json_dumper_value_anyf(json, "[%s]", ((chart_clock *)wmem_list_frame_data(at))->text);
     }
     json_dumper_end_array(json);
     wmem_destroy_allocator(clocks.pool);

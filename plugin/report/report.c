@@ -278,8 +278,8 @@ static void put_monitors(json_dumper *json, const report *r)
 static void put_refusals(json_dumper *json, const keyed_list *list)
 {
     verdict_begin_list(json, "missing");
-    for (unsigned i = 0; i < list->entries->len; i++) {
-        const refusal_row *row = g_ptr_array_index(list->entries, i);
+    for (wmem_list_frame_t *at = wmem_list_head(list->entries); at; at = wmem_list_frame_next(at)) {
+        const refusal_row *row = wmem_list_frame_data(at);
         json_dumper_begin_array(json);
         json_dumper_value_string(json, row->path);
         json_dumper_value_string(json, row->error);

@@ -70,14 +70,12 @@ static const table_column counter_columns[] = {
 /* stat_table.fill: adds a row for each path, in the order in which they came. Without any result its numbers and unit are blank. */
 static void counters_fill(stat_table *t)
 {
-    wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
-
-    for (unsigned i = 0; i < counter_rows.entries->len; i++) {
-        const counter_row *from = g_ptr_array_index(counter_rows.entries, i);
+    for (wmem_list_frame_t *at = wmem_list_head(counter_rows.entries); at; at = wmem_list_frame_next(at)) {
+        const counter_row *from = wmem_list_frame_data(at);
         const perf_summary *results = &from->results;
         bool any = results->count > 0;
         const table_cell cells[] = {
-            {.text = text_marked(pool, from->path, from->is_assumed)},
+            {.text = text_marked(counter_rows.pool, from->path, from->is_assumed)},
             {.number = (double)from->samples},
             {.number = any ? results->min : NAN},
             {.number = any ? perf_summary_mean(results) : NAN},
@@ -88,7 +86,6 @@ static void counters_fill(stat_table *t)
         };
         stat_table_add_row(t, cells, G_N_ELEMENTS(cells));
     }
-    wmem_destroy_allocator(pool);
 }
 
 stat_table counters_table = {

@@ -13,9 +13,9 @@
 /* The first member of each entry is a `const char *`, its key. */
 typedef struct {
     wmem_allocator_t *pool; /* of all entries and their keys, and of what belongs to an entry */
-    GHashTable *by_key;
-    GPtrArray *entries; /* in their order */
-    size_t room;        /* bytes that entries and keys may still take */
+    wmem_map_t *by_key;
+    wmem_list_t *entries; /* in their order */
+    size_t room;          /* bytes that entries and keys may still take */
 } keyed_list;
 
 /* Begins an empty list, which ends with its pool. Needs: zeros, or a list to forget. `pool`: NULL: a new one, the list's own; frees the one it had.

@@ -150,21 +150,22 @@ static unsigned write_header(const document *doc, GString *text)
 {
     uint64_t most =
         MAX_COLUMNS_PER_VALUE * ((uint64_t)wmem_array_get_count(doc->cells) / wmem_array_get_count(doc->rows) + 1);
-    unsigned size = doc->columns.entries->len, count = 0;
+    unsigned count = 0;
 
     csv_pdh_text(text, HEADER);
-    for (unsigned i = 0; i < 2 * size; i++) {
-        document_column *column = g_ptr_array_index(doc->columns.entries, i % size);
-        if ((column->row > 0) == (i < size)) {
-            column->place = count;
-            if (count < most) {
-                csv_pdh_text(text, column->path);
-                count++;
+    for (unsigned is_refused = 0; is_refused < 2; is_refused++) {
+        for (wmem_list_frame_t *at = wmem_list_head(doc->columns.entries); at; at = wmem_list_frame_next(at)) {
+            document_column *column = wmem_list_frame_data(at);
+            if ((column->row == 0) == is_refused) {
+                column->place = count++;
+                if (column->place < most) {
+                    csv_pdh_text(text, column->path);
+                }
             }
         }
     }
     csv_end_row(text);
-    return count;
+    return (unsigned)MIN(count, most);
 }
 
 /* Returns a document's text, to be freed; a blank stands for no value, or one without a result. Needs: a row. Changes: places of columns; counts
@@ -221,8 +222,8 @@ static void csv_draw(void *data)
     csv_export *export = data;
     bool is_first = true;
 
-    for (unsigned i = 0; i < export->documents.entries->len; i++) {
-        const document *doc = g_ptr_array_index(export->documents.entries, i);
+    for (wmem_list_frame_t *at = wmem_list_head(export->documents.entries); at; at = wmem_list_frame_next(at)) {
+        const document *doc = wmem_list_frame_data(at);
         if (doc->first_frame > 0) {
             char *path = make_path(export->task.path, doc, is_first);
             output_whole(path, format_document(export, doc));
@@ -295,8 +296,8 @@ static void list_all(void)
     if (objects.list == NULL || !have_tap_listener(objects.tap)) {
         return;
     }
-    for (unsigned i = 0; i < objects.export.documents.entries->len; i++) {
-        const document *doc = g_ptr_array_index(objects.export.documents.entries, i);
+    for (wmem_list_frame_t *at = wmem_list_head(objects.export.documents.entries); at; at = wmem_list_frame_next(at)) {
+        const document *doc = wmem_list_frame_data(at);
         if (doc->first_frame > 0) {
             list_object(doc, g_strdup_printf("%s-%s.csv", doc->machine, doc->suffix),
                         format_document(&objects.export, doc));

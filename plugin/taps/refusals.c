@@ -135,8 +135,8 @@ static void refusals_table_fill(stat_table *t)
 {
     const keyed_list *list = t->data;
 
-    for (unsigned i = 0; i < list->entries->len; i++) {
-        const refusal_row *from = g_ptr_array_index(list->entries, i);
+    for (wmem_list_frame_t *at = wmem_list_head(list->entries); at; at = wmem_list_frame_next(at)) {
+        const refusal_row *from = wmem_list_frame_data(at);
         const table_cell cells[] = {
             {.text = from->path},          {.text = from->error}, {.number = (double)from->count},
             {.number = from->first_frame}, {.text = from->query}, {.text = from->client},

@@ -77,9 +77,9 @@ static void test_large(void)
     fill(&lines);
     char *text = put(&lines);
     assert(lines.is_thinned && lines.omitted == 0 && lines.values == VALUES + 3);
-    assert(lines.all.entries->len == LONG + 1);
-    for (unsigned i = 0; i < lines.all.entries->len; i++) {
-        const chart_line *line = g_ptr_array_index(lines.all.entries, i);
+    assert(wmem_list_count(lines.all.entries) == LONG + 1);
+    for (wmem_list_frame_t *at = wmem_list_head(lines.all.entries); at; at = wmem_list_frame_next(at)) {
+        const chart_line *line = wmem_list_frame_data(at);
         points += wmem_array_get_count(line->points);
         if (strcmp(line->path, "quiet") == 0) {
             assert(line->results.count == 3 && wmem_array_get_count(line->points) == 3);
@@ -108,8 +108,8 @@ static void test_gaps(void)
         }
     }
     char *text = put(&lines);
-    const chart_line *always = g_ptr_array_index(lines.all.entries, 0),
-                     *at_times = g_ptr_array_index(lines.all.entries, 1);
+    const chart_line *always = wmem_list_frame_data(wmem_list_head(lines.all.entries)),
+                     *at_times = wmem_list_frame_data(wmem_list_tail(lines.all.entries));
     assert(wmem_array_get_count(always->points) == SAMPLES && wmem_array_get_count(at_times->points) == SAMPLES - 1);
     for (unsigned i = 0; i < SAMPLES - 1; i++) {
         assert(fabs(point(at_times, i)->at - i) < 0.001 &&
