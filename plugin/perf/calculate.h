@@ -101,6 +101,12 @@ static inline bool perf_is_reset(perf_no_result none)
     return none == PERF_NO_RESULT_VALUE_BACKWARDS || none == PERF_NO_RESULT_BASE_BACKWARDS;
 }
 
+/* True if there is no result because the counter or its type is not known. */
+static inline bool perf_is_untyped(perf_no_result none)
+{
+    return none == PERF_NO_RESULT_COUNTER_NOT_KNOWN || none == PERF_NO_RESULT_TYPE_NOT_LEARNED;
+}
+
 /* Returns seconds between two samples by the server's clock, by its 100 ns time if the frequency is 0 or changed; 0: not known, not advanced. */
 double perf_interval(const perf_point *current, const perf_point *previous);
 

@@ -43,12 +43,6 @@ void omissions_count_call(omissions *o, const call_tap_data *tapped);
 /* Returns true if the user asked for a path. `path`: NULL, not known, is asked for with all others alone. */
 bool omissions_ask(omissions *o, const char *path);
 
-/* Returns true for a value that has no result because its counter or type is not known. */
-static inline bool is_untyped_result(const perf_result *result)
-{
-    return result->none == PERF_NO_RESULT_COUNTER_NOT_KNOWN || result->none == PERF_NO_RESULT_TYPE_NOT_LEARNED;
-}
-
 /* Counts the value that was read last as untyped or assumed, if it is. `result`: of that value. */
 void omissions_count_value(omissions *o, value_stream *stream, const perf_result *result);
 

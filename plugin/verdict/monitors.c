@@ -280,7 +280,7 @@ static void count_values(verdict *v, const monitor_call *call, packet_info *pinf
         if (reason != ASSUMED_NONE && reason != ASSUMED_RESPONSE) { /* malformed data is said of the response */
             add_problem(v, call, PROBLEM_ASSUMED, value_stream_path(stream), 0, 0);
         }
-        v->omitted.counts[OMITTED_UNTYPED] += is_untyped_result(&result);
+        v->omitted.counts[OMITTED_UNTYPED] += perf_is_untyped(result.none);
     }
 }
 
