@@ -258,18 +258,13 @@ void watch_register(int proto, module_t *module)
 {
     static uat_field_t columns_shown[] = {
         UAT_FLD_CSTRING(table, name, "Name", "The field is pcq.watch.NAME"),
-        {"paths",
-         "Paths",
-         PT_TXTMOD_STRING,
-         {uat_fld_chk_str, set_paths, table_paths_tostr_cb},
-         {0, 0, 0},
-         0,
-         "\\Set(Instance)\\Counter, with * for any text, ? for a character and ; between several",
-         FLDFILL},
+        UAT_FLD_CSTRING(table, paths, "Paths",
+                        "\\Set(Instance)\\Counter, with * for any text, ? for a character and ; between several"),
         UAT_END_FIELDS,
     };
 
     proto_watch = proto;
+    columns_shown[1].cb.set = set_paths;
     uat_t *uat = uat_new("Watched counters", sizeof(table_row), "pcq_watch", TRUE, (void **)&table, &table_size,
                          UAT_AFFECTS_DISSECTION | UAT_AFFECTS_FIELDS, NULL, copy_row, check_row, free_row, take_table,
                          forget_rows, columns_shown);
