@@ -30,7 +30,7 @@ function showVerdict() {
             : count > 1 ? `; ${count} things to know` : '; one thing to know');
     $('headline').className = healthy === true ? 'good' : healthy === false ? 'bad' : '';
     if (count > 0) {
-        const when = ({since, until, count: often}) => since[0] === null ? '' : brief(timeOf(since[0])) +
+        const when = ({since, until, count: often}) => brief(timeOf(since[0])) +
             (often > 1 && brief(timeOf(until[0])) !== brief(timeOf(since[0])) ? ` – ${brief(timeOf(until[0]))}` : '');
         fillTable($('findings'), ['Who', 'What', 'Since – until', 'How often'], findings.map((one) =>
             [one.who, one.what, when(one), one.count === 1 ? 'once' : `${number(one.count)} times`]));

@@ -98,15 +98,11 @@ static int64_t get_milliseconds(const report *r, double at)
     return (int64_t)round((at - r->begin) * 1000);
 }
 
-/* Writes a member [milliseconds since the page's begin, frame]. `at`: seconds since 1970; 0: not known, which writes [null, frame]. */
+/* Writes a member [milliseconds since the page's begin, frame]. */
 static void put_moment(json_dumper *json, const report *r, const char *name, verdict_moment at)
 {
     json_dumper_set_member_name(json, name);
-    if (at.time > 0) {
-        json_dumper_value_anyf(json, "[%" PRId64 ",%u]", get_milliseconds(r, at.time), at.frame);
-    } else {
-        json_dumper_value_anyf(json, "[null,%u]", at.frame);
-    }
+    json_dumper_value_anyf(json, "[%" PRId64 ",%u]", get_milliseconds(r, at.time), at.frame);
 }
 
 /* Returns the kind in plain words, and its port or first path: "Counters refused, first \Set(*)\Counter". */
