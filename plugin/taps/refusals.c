@@ -34,12 +34,9 @@ static void add_blocks(wmem_array_t *to, wmem_allocator_t *pool, const call_tap_
         bool is_empty = perf_group_is_empty(stream->group) && !tapped->is_hkpd;
         const char *path = has_failed || is_empty ? value_stream_path(stream) : NULL;
         bool is_assumed = path && value_stream_is_assumed(stream);
-        if (has_failed) {
-            path = path ? path : "(not known whose block it is)";
-            add_refusal(to, pool, REFUSED_BLOCK, path, is_assumed, stream->group->status, 0);
-        } else {
-            add_refusal(to, pool, REFUSED_INSTANCES, path, is_assumed, 0, 0);
-        }
+        path = has_failed && path == NULL ? "(not known whose block it is)" : path;
+        add_refusal(to, pool, has_failed ? REFUSED_BLOCK : REFUSED_INSTANCES, path, is_assumed,
+                    has_failed ? stream->group->status : 0, 0);
     }
 }
 
