@@ -17,13 +17,13 @@ static stat_table *tables; /* all that are registered; NULL behind the last */
 static stat_tap_table_item_type make_cell(stat_table *t, const char *format, const table_cell *from)
 {
     char number[G_ASCII_DTOSTR_BUF_SIZE * 10] = ""; /* 1e308 with a few decimals */
-    bool is_known = !isnan(from->number);
+    bool is_number = format && t->ui.refcount > 0, is_known = !isnan(from->number);
 
-    if (format && t->in_window && WS_TABLE_IGNORES_FORMATS && is_known && strcmp(format, "%.0f") == 0) {
+    if (is_number && WS_TABLE_IGNORES_FORMATS && is_known && strcmp(format, "%.0f") == 0) {
         return (stat_tap_table_item_type){.type = TABLE_ITEM_UINT,
                                           .value.uint_value = (unsigned)MIN(from->number, UINT_MAX)};
     }
-    if (format && t->in_window) {
+    if (is_number) {
         return is_known ? (stat_tap_table_item_type){.type = TABLE_ITEM_FLOAT, .value.float_value = from->number}
                         : WS_TABLE_NO_NUMBER;
     }
@@ -37,12 +37,13 @@ static stat_tap_table_item_type make_cell(stat_table *t, const char *format, con
 
 void stat_table_add_row(stat_table *t, const table_cell *cells, unsigned count)
 {
-    stat_tap_table_item_type made[TABLE_MAX_COLUMNS] = {0};
+    stat_tap_table_item_type *made = g_new0(stat_tap_table_item_type, t->ui.nfields);
 
     for (unsigned i = 0; i < count; i++) {
         made[i] = make_cell(t, t->columns[i].format, &cells[i]);
     }
     stat_tap_init_table_row(t->shown, t->shown->num_elements, (unsigned)t->ui.nfields, made);
+    g_free(made);
 }
 
 /* Returns true while Wireshark has the table: sharkd frees one that it has shown. */
@@ -64,7 +65,7 @@ static void fill_tables(void)
             stat_table_add_row(t, &(table_cell){.text = g_ptr_array_index(notes, i)}, 1);
         }
         g_ptr_array_free(notes, TRUE);
-        if (!t->in_window) {
+        if (t->ui.refcount == 0) {
             output_print_omissions(&t->omitted);
         }
     }
@@ -101,7 +102,7 @@ static stat_tap_table_item *make_fields(const stat_table *t)
 
     for (unsigned i = 0; i < t->ui.nfields; i++) {
         const table_column *c = &t->columns[i];
-        bool is_number = c->format && t->in_window;
+        bool is_number = c->format && t->ui.refcount > 0;
         fields[i] =
             (stat_tap_table_item){is_number ? TABLE_ITEM_FLOAT : TABLE_ITEM_STRING,
                                   c->format ? TAP_ALIGN_RIGHT : TAP_ALIGN_LEFT, c->name, is_number ? c->format : "%s"};
@@ -114,8 +115,7 @@ static void table_begin(stat_tap_table_ui *ui)
 {
     stat_table *t = (stat_table *)ui;
 
-    t->in_window = ui->refcount > 0;
-    if (t->in_window && is_table_there(t)) {
+    if (ui->refcount > 0 && is_table_there(t)) {
         return; /* the rows are shown until then */
     }
     g_free(ui->fields);
@@ -163,7 +163,6 @@ void stat_table_register(stat_table *t)
 {
     static tap_param filter = {PARAM_FILTER, "filter", "Filter", NULL, TRUE};
 
-    t->in_window = true; /* a window looks at the columns before it asks for the table */
     t->ui.fields = make_fields(t);
     t->ui.group = REGISTER_PACKET_STAT_GROUP_UNSORTED; /* Wireshark 4.0 has no menu for REGISTER_STAT_GROUP_GENERIC */
     t->ui.tap_name = CALL_TAP_NAME;

@@ -26,11 +26,10 @@ typedef struct {
     double number;
 } table_cell;
 
-#define TABLE_MAX_COLUMNS 24
-
 /* A statistic. It lasts as long as the program. */
 struct stat_table {
-    stat_tap_table_ui ui; /* title, `-z`, number of columns */
+    stat_tap_table_ui
+        ui; /* title, `-z`, number of columns; refcount is the number of windows that show it, 0: it is printed */
     const table_column *columns;
     bool takes_paths;          /* paths may stand in the place of a filter: `omitted.paths` has them */
     void *data;                /* of begin() and count() */
@@ -40,7 +39,6 @@ struct stat_table {
 
     /* stat-table.c's own, but `omitted` */
     stat_table *next;        /* registered before */
-    bool in_window;          /* false: the table is printed */
     stat_tap_table *shown;   /* Wireshark's table; NULL before the first */
     wmem_allocator_t *texts; /* of the cells */
     omissions omitted;       /* shown in the last rows; `fill` and `count` may add those of values */
