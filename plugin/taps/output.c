@@ -55,15 +55,14 @@ static void report_unwritten(const char *path, const char *reason)
 
 /* --- Files ------------------------------------------------------------------------------------------------------- */
 
-/* Returns true if a path may be written. Reports a file that does not begin with UTF-8: a mistyped name must not cost a capture, perhaps the one that
- * is being read. */
+/* Returns true if a path may be written. Reports a file that has a zero byte near its begin, as all captures do: a mistyped name must not cost one,
+ * perhaps that which is being read. */
 static bool check_path(const char *path)
 {
     char head[512];
-    const char *end = head;
     FILE *stream = g_file_test(path, G_FILE_TEST_IS_REGULAR) ? g_fopen(path, "rb") : NULL;
     size_t size = stream ? fread(head, 1, sizeof head, stream) : 0;
-    bool is_text = g_utf8_validate(head, (gssize)size, &end) || (size == sizeof head && head + size - end < 4);
+    bool is_text = memchr(head, '\0', size) == NULL;
 
     g_clear_pointer(&stream, fclose);
     if (!is_text) {
@@ -152,8 +151,7 @@ bool output_is_reading(void)
 /* --- The end of the packets ---------------------------------------------------------------------------------------- */
 
 static void (*end_functions[2])(void); /* of tables and of export objects, the first asked for first; NULL: none */
-static bool is_drawn_first; /* a packet came since the last output_call_at_end(): call_end_functions() is drawn first */
-static uint32_t last_frame; /* of a window's capture; 0: no window */
+static uint32_t last_frame;            /* of a window's capture; 0: no window */
 
 /* Wireshark's tap_draw_cb. */
 static void call_end_functions(void *data _U_)
@@ -174,13 +172,12 @@ static void renew_drawing(void)
     output_listen("frame", &last_frame, NULL, NULL, NULL, last_frame == 0 ? call_end_functions : NULL);
 }
 
-/* Sees each packet. tshark and sharkd register a table's own listener after output_call_at_end(), so with the first packet the drawing is renewed.
- * In a window the end functions are called with the last packet. */
+/* Sees each packet. tshark and sharkd register a table's own listener after output_call_at_end(), so with the first packet of a reading the drawing is
+ * renewed. In a window the end functions are called with the last packet. */
 static tap_packet_status end_packet(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped _U_,
                                     tap_flags_t flags _U_)
 {
-    if (!is_drawn_first) {
-        is_drawn_first = true;
+    if (pinfo->num == 1) {
         renew_drawing();
     }
     if (pinfo->num == last_frame) {
@@ -198,8 +195,7 @@ void output_call_at_end(void (*end)(void))
         output_listen("frame", &last_frame, NULL, NULL, NULL, NULL);
     }
     end_functions[i] = end;
-    is_drawn_first = false;
-    renew_drawing(); /* in case that this is the last packet */
+    renew_drawing(); /* behind the first packet, of which the end may be the same */
 }
 
 /* --- One -z ---------------------------------------------------------------------------------------------------------- */
