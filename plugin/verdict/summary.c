@@ -222,27 +222,23 @@ const char *format_monitor_line(const verdict_monitor *monitor)
 
 /* --- Text --------------------------------------------------------------------------------------------------------- */
 
-/* Appends a line. Control characters are escaped: a name from a packet must not begin a line of its own. */
-static void append_line(GString *text, const char *indent, const char *line)
+/* Writes a line with control characters escaped: a name from a packet must not begin one of its own. */
+static void write_line(GString *text, const verdict_monitor *monitor, const char *line)
 {
-    char *plain = ws_format_text(NULL, line, strlen(line));
-
-    g_string_append_printf(text, "%s%s\n", indent, plain);
-    wmem_free(NULL, plain);
+    g_string_append_printf(text, "%s\n", text_escaped(monitor->pool, line));
 }
 
-/* Writes a finding: the sentence; below it the filter, what is affected, and what to do. */
+/* Writes a finding: the sentence; below it the filter, if there is one, what is affected, and what to do. */
 static void write_finding(GString *text, const verdict_monitor *monitor, const verdict_finding *finding)
 {
-    const char *filter = verdict_filter(monitor->pool, finding);
+    const char *filter = verdict_filter(monitor->pool, finding), *more = finding->more;
 
-    append_line(text, "", finding->text);
+    write_line(text, monitor, finding->text);
     if (*filter) {
         g_string_append_printf(text, "    %s\n", filter);
     }
-    append_line(text, "    ",
-                finding->more ? wmem_strconcat(monitor->pool, finding->more, "; ", finding->advice, NULL)
-                              : finding->advice);
+    write_line(text, monitor,
+               wmem_strconcat(monitor->pool, "    ", more ? more : "", more ? "; " : "", finding->advice, NULL));
 }
 
 /* Formats the notes of a summary: types that the capture lacks, always first; calls that were not decoded; responses of no known query or handle; if no
@@ -281,7 +277,7 @@ static void write_summary_text(GString *text, const verdict *v)
             write_finding(finding->kind < VERDICT_FIRST_NOTE ? text : behind, monitor, finding);
         }
         if (monitor->calls < monitor->end) {
-            append_line(text, "", format_monitor_line(monitor));
+            write_line(text, monitor, format_monitor_line(monitor));
         }
         samples += monitor->num_samples;
     }
