@@ -14,11 +14,13 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
 /* X(KIND, name in JSON, title for readers without Wireshark, advice) */
 #define VERDICT_KINDS(X) \
     X(UNREACHABLE, "unreachable", "Server not reachable", \
-      "let the port through the firewalls between client and server (445: file and printer sharing)") \
+      "let the port through the firewalls in between (445: file and printer sharing; 135, 49152 and up: RPC, dynamic " \
+      "ports)") \
     X(REFUSED_CONNECTION, "refused_connection", "Connection refused", "start the service, or open the port") \
     X(LOGON_FAILED, "logon_failed", "Logon refused", \
       "check account, password, clocks, the name of the server, and what both require of SMB (version, signing)") \
-    X(SHARE_DENIED, "share_denied", "Share IPC$ denied", "give the account the right to log on from the network") \
+    X(SHARE_DENIED, "share_denied", "Share IPC$ denied", \
+      "give the account the right to log on from the network; or the server accepts encrypted SMB alone") \
     X(PIPE_MISSING, "pipe_missing", "Service for counters not running", "start Remote Registry on the server") \
     X(PIPE_STARTING, "pipe_starting", "Service for counters still starting", "let the client try again in a second") \
     X(PIPE_DENIED, "pipe_denied", "Access to the counters denied", "add the account to Performance Monitor Users") \

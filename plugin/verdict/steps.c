@@ -676,7 +676,12 @@ void steps_add_failure(verdict_monitor *monitor, const setup_failure *failure)
                                             failure->outcome - (is_status ? 0 : OUTCOME_KERBEROS));
     const char *meaning = row->number > 0 ? row->meaning : number;
     bool is_of_step = row->kind == OF_STEP || (row->kind == VERDICT_PIPE_DENIED && step != STEP_PIPE);
-    const char *fails = row->party == PARTY_CLIENT ? "$C cannot log on to $S" : step_rows[step].fails;
+    bool is_center = failure->connection && failure->connection->port == PORT_KERBEROS;
+    bool is_client = row->party == PARTY_CLIENT;
+    const char *fails = is_center   ? is_client ? "$C cannot log on, says the key distribution center $S"
+                                                : "$S, a key distribution center, refuses the logon of $C"
+                        : is_client ? "$C cannot log on to $S"
+                                    : step_rows[step].fails;
     const char *account = failure->shown.which ? " as $F" : "";
     const char *text = *meaning == '$' ? wmem_strconcat(monitor->pool, meaning, step_rows[step].does, account, NULL)
                                        : wmem_strconcat(monitor->pool, fails, account, " (", meaning, ")", NULL);
