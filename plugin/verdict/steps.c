@@ -370,8 +370,10 @@ static void see_segment(verdict_connection *connection, const tcp_info_t *tcp, b
     if (connection->peers->has_messages && steps_is_one_way(connection)) {
         connection->peers->asker->one_way = connection;
     }
-    if (tcp->th_have_seglen && tcp->th_seglen > 0 && (by_client || connection->response_began <= 0)) {
+    bool is_next = by_client || connection->response_began <= 0 || connection->has_whole_message;
+    if (tcp->th_have_seglen && tcp->th_seglen > 0 && is_next) {
         connection->response_began = by_client ? 0 : now;
+        connection->has_whole_message = false;
     }
 }
 
@@ -439,7 +441,7 @@ static setup_step message_step(const smb2_info_t *smb)
                                                                                       : NUM_STEPS;
 }
 
-/* Notes a request of SMB2, whose step waits, or its response, whose step passes or fails. A CLOSE of the pipe winreg ends the connection's use; an error
+/* Notes a request of SMB2, whose step waits, or its response, whose step passes or fails. A CLOSE of the last pipe winreg ends the connection's use; an error
  * for a call's READ, WRITE or IOCTL is a pipe_failure; other files are other uses. */
 static void see_smb2(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt _U_,
                      const void *message)
@@ -452,7 +454,7 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
     setup_step step = message_step(smb);
 
     connection->peers->has_messages = true;
-    connection->response_began = 0; /* later data is another message */
+    connection->has_whole_message = true; /* later data is another one */
     waits->shown.count = !is_response && waits->outcome >= OUTCOME_SIGNING ? 0 : waits->shown.count;
     if (!is_response && step < NUM_STEPS) {
         note_failure(waits, connection, step, OUTCOME_UNANSWERED, NULL, now);
@@ -461,7 +463,9 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
             mark_ours(connection->peers);
         }
     } else if (!is_response) {
-        bool is_end = smb->opcode == SMB2_COM_CLOSE && connection->end.frame == 0 && is_about(smb, "winreg");
+        bool is_pipe = smb->opcode == SMB2_COM_CLOSE && is_about(smb, "winreg");
+        bool is_end = is_pipe && connection->end.frame == 0 && connection->num_pipes <= 1;
+        connection->num_pipes -= is_pipe && connection->num_pipes > 0;
         connection->end = is_end ? now : connection->end;
         connection->is_ended_by_client |= is_end;
     } else if (smb->status == STATUS_MORE_PROCESSING) {
@@ -472,6 +476,7 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
     } else if (is_error) {
         fail_step(connection, step, smb->status, now);
     } else if (step < NUM_STEPS && smb->status != NT_STATUS_PENDING) {
+        connection->num_pipes += step == STEP_PIPE;
         pass_step(connection, step, now.frame);
     } else if (step == NUM_STEPS && (smb->opcode == SMB2_COM_TREE_CONNECT || smb->opcode == SMB2_COM_CREATE)) {
         connection->peers->has_other_uses = true;

@@ -109,7 +109,9 @@ typedef struct verdict_connection {
     verdict_moment end;      /* first FIN or RST, or the last pipe was closed */
     verdict_moment acked;    /* client's newest frame that a packet without data acknowledged; time of the latter */
     double newest;           /* time of the newest packet */
-    double response_began;   /* time of the first segment that the server sends now, 0: none yet */
+    double response_began;   /* time of the first segment of what the server sends now, or sent last; 0: none yet */
+    bool has_whole_message;  /* the newest data ends a message of SMB2 */
+    uint32_t num_pipes;      /* pipes winreg that are open now, of those whose opening was captured */
     double first_call;       /* time of the first call on performance counters; 0: none yet */
     verdict_moment asked; /* newest request on performance counters; time 0: it has its response, frame 0: none yet */
     const char *logon;    /* account of the latest logon, NULL: not known */

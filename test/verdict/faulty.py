@@ -59,6 +59,13 @@ def answer_resent(m):
     m.run(1)
 
 
+def other_pipe(m):
+    """The registry, by another pipe of the same connection, that is closed again."""
+    pipe = Pipe(m.smb, file_id=0xF11E)
+    bind(Rpc(pipe, WINREG))
+    pipe.close()
+
+
 def client_does_not_read(m, seconds=5):
     m.tcp.window[0] = 0
     m.tcp.ack(0)
@@ -185,14 +192,20 @@ def client_leaves(**how):
     return rung
 
 
+def kdc_says(error):
+    def rung(w, server):
+        tcp = Link(w.capture, 88, w.port(), server=server[1])
+        tcp.send(0, struct.pack('>I', 4) + b'\x6a\2\x30\0')
+        tcp.send(1, kerberos_error(25, True))  # as before each logon: it is to prove who it is
+        with w.culprit():
+            tcp.send(1, kerberos_error(error, True))
+        tcp.close()
+    return rung
+
+
 def kdc_refuses(w, server):
     """KDC_ERR_ETYPE_NOSUPP; then the client does not log on."""
-    tcp = Link(w.capture, 88, w.port(), server=server[1])
-    tcp.send(0, struct.pack('>I', 4) + b'\x6a\2\x30\0')
-    tcp.send(1, kerberos_error(25, True))  # as before each logon: it is to prove who it is
-    with w.culprit():
-        tcp.send(1, kerberos_error(14, True))
-    tcp.close()
+    kdc_says(14)(w, server)
     client_leaves(mode=3, leaves=SETUP)(w, server)
     del w.since[1:]
 
@@ -356,6 +369,7 @@ LADDER = {
                                   says=' as LAB\\svc-prtg ('),
     'one-of-two-accounts-of-a-connection': Faulty(polls(4, other_logon, 4, mode='smb'), 'logon_failed', 'client', says=' as LAB\\svc-prtg ('),
     'account-with-a-dollar': Faulty(lambda w: smb_says(SETUP, 0xC000006D, user='SQL$SALES')(w, SRV01), 'logon_failed', 'client', 1, says=' as LAB\\SQL$SALES ('),
+    'logon-kdc-behind-a-run': Faulty(and_then(polls(8, mode='smb'), lambda w: kdc_refuses(w, SRV01)), 'logon_failed', 'server', 1, says='a key distribution center'),
     'pipe-missing-beside-sealed': Faulty(beside(RUNGS['pipe-missing'][0], 'sealed'), 'pipe_missing', 'server', 1, at=SRV02),
     'wrong-password-beside-sealed': Faulty(beside(RUNGS['logon-wrong-password'][0], 'sealed'), 'logon_failed', EITHER, 1, at=SRV02),
 }
@@ -552,9 +566,10 @@ DURING = {
     'refused-behind-a-run': Faulty(lambda w: (polls(8)(w), w.wait(60), no_connection('rst', 49671)(w, SRV01)), 'refused_connection', 'server', 3),
     **{'reset-by-the-server-' + x: odd('broken', ('server', 'network'), 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
     **{'reset-with-one-open-' + x: odd('broken', ('server', 'network'), first_of_two, 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
+    'reset-behind-another-pipe': odd('broken', 'server', 8, other_pipe, ends(RST), count=1, mode='smb'),
     'ended-by-the-server': odd('broken', 'server', 8, ends(0x11), count=1),
     'reset-and-back': odd('broken', ('server', 'network'), 8, lambda m: m.ask_alone(), ends(RST), pause(20), 8, count=1),
-    'large-answers-dropped': odd('unanswered', 'network', 8, never_acknowledged, count=1, says='MTU'),
+    **{'large-answers-dropped' + x: Faulty(polls(8, never_acknowledged, mode=mode), 'unanswered', 'network', 1, says='MTU') for x, mode in (('', 'tcp'), ('-smb', 'smb'))},
     'gone-in-the-middle': Faulty(lambda w: (polls(8, dies)(w), no_connection(None, 49671)(w, SRV01)), 'unanswered', 'network', 1),
     **{'server-hangs-' + x: odd('unanswered', 'server', 8, hangs, gone, count=1, mode=x) for x in ('tcp', 'smb')},
     'server-hangs-and-resets': odd('unanswered', 'server', 8, hangs, lambda m: m.hang_up(RST, 1), count=1),
