@@ -231,7 +231,7 @@ static void pass_step(verdict_connection *connection, setup_step step, uint32_t 
         failure->shown.count = 0;
     }
     waits->shown.count = waits->step <= step ? 0 : waits->shown.count;
-    peers->asker->is_refused &= step < STEP_LOGON;
+    peers->asker->refused = step < STEP_LOGON ? peers->asker->refused : REFUSED_NOTHING;
     peers->logged_on = step == STEP_LOGON ? frame : peers->logged_on;
 }
 
@@ -283,17 +283,21 @@ static void see_end(verdict_connection *connection, bool by_client, bool is_lack
 {
     const setup_failure *failure = &connection->peers->failure;
     setup_failure *waits = &connection->peers->waits;
+    verdict_peers *asker = connection->peers->asker;
     bool is_waiting = waits->shown.count > 0 && waits->connection == connection,
          is_doubt = waits->outcome >= OUTCOME_SIGNING;
     bool is_first = connection->end.frame == 0 || waits->outcome == OUTCOME_SILENT; /* a FIN may answer the client's */
     bool is_explained =
-        connection->peers->asker->is_refused || (failure->shown.count > 0 && failure->outcome != waits->outcome);
+        asker->refused > REFUSED_NOTHING || (failure->shown.count > 0 && failure->outcome != waits->outcome);
 
     if (is_waiting && (is_doubt ? by_client && !is_explained : !by_client && !is_lacking && is_first)) {
         fail_step(connection, waits->step, is_doubt ? waits->outcome : waits->outcome + 1,
                   is_doubt ? waits->shown.until : now);
     } else if (is_waiting && (is_doubt || now.time - waits->shown.since.time < STEPS_LONG_WAIT)) {
         waits->shown.count = 0; /* the client did not wait long */
+    }
+    if (by_client && connection->account == NULL && connection->port == PORT_SMB && asker->refused == REFUSED_TICKET) {
+        asker->refused = REFUSED_LOGON;
     }
     if (connection->end.frame == 0) {
         connection->end = now;
@@ -569,8 +573,8 @@ static uint32_t find_number(const epan_dissect_t *edt, const char *name, uint32_
 }
 
 /* Notes what only fields say: a Kerberos error, named, of a key distribution center, or in place of the packet's NTSTATUS, fails the logon; a Kerberos
- * ticket makes the account "Kerberos"; a response that names the client a guest, or does not fit its signing, gives a doubt until the client goes on; the
- * first packet of SMB3 that nothing opened. Needs: see_smb2() saw the packet. */
+ * ticket makes the account "Kerberos"; a response that names the client a guest, or, before any logon, does not fit its signing, gives a doubt until the
+ * client goes on; the first packet of SMB3 that nothing opened. Needs: see_smb2() saw the packet. */
 static void see_fields(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt,
                        const void *frame _U_)
 {
@@ -583,14 +587,14 @@ static void see_fields(verdict_connection *connection, packet_info *pinfo, const
         find_number(edt, "smb2.sec_mode", SIGNING_ENABLED) != SIGNING_ENABLED; /* required, or not possible */
 
     if (error > OUTCOME_KERBEROS && (!is_center || find_outcome_row(error)->number > 0)) {
-        peers->asker->is_refused |= is_center;
+        peers->asker->refused = is_center ? REFUSED_TICKET : peers->asker->refused;
         fail_step(connection, STEP_LOGON, error, now);
     }
     if (is_from_client(connection, pinfo)) {
         if (find_number(edt, "kerberos.SNameString", 0)) {
             learn_account(connection, pinfo, "Kerberos");
         }
-    } else if ((is_guest || is_signing) && peers->waits.shown.count == 0) {
+    } else if ((is_guest || (is_signing && peers->logged_on == 0)) && peers->waits.shown.count == 0) {
         note_failure(&peers->waits, connection, is_guest ? STEP_SHARE : STEP_LOGON,
                      is_guest ? OUTCOME_GUEST : OUTCOME_SIGNING, NULL, now);
     }
@@ -703,13 +707,16 @@ void steps_find(verdict_monitor *monitor)
 {
     const verdict_peers *peers = monitor->pair, *asker = peers->asker;
     const setup_failure *failure = find_failure(peers);
-    /* about performance counters: of the peers, or of one of the client's servers that has no other uses, or nothing else is in the capture */
-    bool is_meant = peers->is_ours || (!peers->has_other_uses && (asker->asks || !steps.has_asker));
+    bool is_doubt = failure->outcome == OUTCOME_SIGNING || failure->outcome == OUTCOME_GUEST;
+    /* about performance counters: of the peers, or, unless a doubt, of one of the client's servers that has no other uses, or nothing else is in the
+     * capture */
+    bool is_meant = peers->is_ours || (!peers->has_other_uses && ((asker->asks && !is_doubt) || !steps.has_asker));
     bool is_unseen = failure->outcome == OUTCOME_SILENT && steps_is_one_way(asker->one_way); /* if it was answered */
     bool is_consequence = false;
 
     if (failure->shown.count == 0 || !is_meant || is_unseen ||
-        (failure->connection->port == PORT_KERBEROS && !asker->is_refused)) {
+        (failure->connection->port == PORT_KERBEROS &&
+         asker->refused < (asker->asks ? REFUSED_LOGON : REFUSED_TICKET))) {
         return;
     }
     for (const verdict_finding *cause = monitor->findings; cause; cause = cause->next) {

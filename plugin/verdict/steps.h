@@ -63,6 +63,9 @@ typedef enum {
     NUM_LACKS
 } capture_lack;
 
+/* Refusals of a key distribution center: none; of a ticket, for whatever it was; for a logon: then the client left a server of SMB without one. */
+enum { REFUSED_NOTHING, REFUSED_TICKET, REFUSED_LOGON };
+
 /* A client and a server, by their addresses. Connections fill it; monitors.c fills what is sampled. */
 typedef struct verdict_peers {
     struct verdict_peers *next;  /* those before in the capture */
@@ -76,7 +79,7 @@ typedef struct verdict_peers {
     bool is_ours;          /* performance-related: a bind, the pipe winreg, or a call */
     bool has_other_uses;   /* files, other shares and pipes */
     bool asks;             /* asker's: the client asks any server for performance data */
-    bool is_refused; /* asker's: a key distribution center sent the client an error, and it has not logged on since */
+    uint8_t refused;       /* asker's: REFUSED_NOTHING, or what was since the client's latest logon */
     const struct verdict_connection *one_way; /* asker's: latest that was one-way; ask steps_is_one_way() */
     uint32_t sampled;                         /* frame of the latest sample */
     uint32_t sampled_began;                   /* frame in which the latest query, or key, with a sample began */

@@ -9,8 +9,8 @@ from gen.hkpd_stubs import OPEN_HKLM, OPEN_KEY, handle_back, open_key, open_root
 from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.wires import ACCEPTED, CREATE, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
 
-from faulty import (RUNGS, and_then, asks_for_names, beside, bind_says, both_ports, crowd, cut_while_added, first_of_two, idles, in_steps,
-    logs_on_again, mirrored, no_connection, not_in_mapper, one_from_the_middle, opens, resends, smb_says)
+from faulty import (RUNGS, and_then, asks_for_names, beside, bind_says, both_ports, client_leaves, crowd, cut_while_added, first_of_two, idles, in_steps,
+    kdc_says, logs_on_again, mirrored, no_connection, not_in_mapper, one_from_the_middle, opens, other_pipe, resends, smb_says)
 from gen.scripted import ALL
 from gen.stubs import CLOSE, INFO, OPEN
 from network import CLIENT, MODES, OTHER, SRV01, SRV02, attempt, count, gone, good, leaves, pause, start, swapped, polls, together
@@ -182,6 +182,11 @@ PLANS = {
     'files-refused': Healthy(polls(4, files_too, 8, mode='smb')),
     'ends-unseen': Healthy(polls(8, lambda m: ends_unseen(m, 0, 0x11))),
     **{'mirrored-' + x: Healthy(mirrored(polls(8, mode=x))) for x in ('tcp', 'smb', 'hkpd')},
+    # Another program of the client looks at what the server requires, or asks for a ticket that there is not
+    'signing-required-of-another': Healthy(beside(client_leaves(mode=3, leaves=SETUP))),
+    'signing-required-of-the-same': Healthy(and_then(polls(8, mode='smb'), lambda w: client_leaves(mode=3, leaves=SETUP)(w, SRV01))),
+    'ticket-refused': Healthy(and_then(polls(8), lambda w: kdc_says(7)(w, SRV02))),
+    'another-pipe-closed': Healthy(polls(8, other_pipe, 8, mode='smb')),
     'translated': Healthy(translated, lines=(1, 2)),
     'falls-back-to-the-key': Healthy(falls_back(bind_says(NO_INTERFACE, smb=True), 'hkpd-smb')),
     'opens-the-key-first': Healthy(lambda w: (h := start(w, 'hkpd'), h.open(), attempt(start(w, denies={OPEN: (5, [0])}).open), h.run(8), h.close())),
