@@ -84,7 +84,6 @@ timing_fact timing_add_response(timing_series *series, double seconds, bool has_
     return seconds >= from ? (timing_fact){seconds, quartile} : (timing_fact){0, 0};
 }
 
-/* Returns the gap between two requests, by their places, not late. */
 uint32_t timing_append(timing_request *requests, uint32_t *count, uint32_t newest, uint32_t num_open,
                        timing_request request)
 {
@@ -102,18 +101,21 @@ uint32_t timing_append(timing_request *requests, uint32_t *count, uint32_t newes
     return place;
 }
 
+/* Returns the gap between two requests, by their places, not late. */
 static timing_gap gap_between(const timing_request *requests, uint32_t before, uint32_t request)
 {
     return (timing_gap){.before = before,
                         .request = request,
                         .seconds = requests[request].when - requests[before].when,
+                        .usual = -1,
                         .is_across = requests[before].query != requests[request].query};
 }
 
 /* Pairs each request with the one before; a query's first with the newest end of another, which the monitor goes on from. Queries that are open
- * at the same time are thus kept apart. Needs: `has_next` is false, room for `count` in all. Returns how many gaps there are. */
+ * at the same time are thus chains of their own. `ending`: places of the gaps that end in each request. Needs: `has_next` is false, room for `count` in
+ * all. Returns how many gaps there are. */
 static uint32_t find_gaps(const timing_request *requests, uint32_t count, bool *has_next, uint32_t *ended,
-                          timing_gap *gaps)
+                          uint32_t *ending, timing_gap *gaps)
 {
     uint32_t num_gaps = 0, num_ended = 0;
 
@@ -127,8 +129,10 @@ static uint32_t find_gaps(const timing_request *requests, uint32_t count, bool *
         if (before == TIMING_FIRST && num_ended > 0) {
             before = ended[--num_ended];
         }
+        ending[i] = before != TIMING_FIRST ? num_gaps : TIMING_FIRST;
         if (before != TIMING_FIRST) {
-            gaps[num_gaps++] = gap_between(requests, before, i);
+            gaps[num_gaps] = gap_between(requests, before, i);
+            gaps[num_gaps++].previous = ending[before];
         }
         if (!has_next[i]) {
             ended[num_ended++] = i;
@@ -139,8 +143,9 @@ static uint32_t find_gaps(const timing_request *requests, uint32_t count, bool *
 
 /* True if the gap's request is late. A query's first gap never is: the client sets up, then its timer begins. Nor is one that is not long by
  * the server's clock. */
-static bool is_late_gap(const timing_request *requests, const timing_gap *gap, double usual)
+static bool is_late_gap(const timing_request *requests, const timing_gap *gap)
 {
+    double usual = gap->usual;
     const timing_request *before = &requests[gap->before], *request = &requests[gap->request];
     double waited = before->answered > 0 ? before->answered - before->when : -1,
            ticked = request->clock - before->clock;
@@ -166,10 +171,34 @@ static bool has_other_clock(const timing_request *requests, const timing_gap *ga
            fabs(ticked - (request->date - before->date)) >= TIMING_OTHER_CLOCK;
 }
 
-/* Finds the longest gap, other clocks, and whether the gaps are even. Changes: `v`, and, if they are even, gaps that are late. */
-static void judge_gaps(timing_verdict *v, const timing_request *requests, timing_gap *gaps)
+/* Judges a chain by what is usual in it, or, if that is more, in the monitor. Needs: its newest gap, `numbers` with room for all. Returns true if it is
+ * slower than the monitor. Changes: its gaps: what is usual, and, if the chain is even or goes as an even monitor does, which are late. */
+static bool judge_chain(const timing_verdict *v, const timing_request *requests, timing_gap *gaps, uint32_t newest,
+                        double *numbers)
+{
+    uint32_t count = 0, num_long = 0;
+
+    for (uint32_t i = newest; i != TIMING_FIRST; i = gaps[i].previous) {
+        numbers[count++] = gaps[i].seconds;
+    }
+    double usual = fmax(perf_median(numbers, count), v->usual);
+    for (uint32_t i = 0; i < count; i++) {
+        num_long += timing_is_long(numbers[i], usual, TIMING_LATE);
+    }
+    bool is_slower = timing_is_long(usual, v->usual, TIMING_LATE);
+    bool is_even = timing_is_even(count, num_long) || (v->is_even && !is_slower);
+    for (uint32_t i = newest; i != TIMING_FIRST; i = gaps[i].previous) {
+        gaps[i].usual = usual;
+        gaps[i].is_late = is_even && is_late_gap(requests, &gaps[i]);
+    }
+    return is_slower;
+}
+
+/* Finds the longest gap, other clocks, whether the gaps are even, and which are late. Needs: `numbers` with room for all. Changes: `v`, gaps. */
+static void judge_gaps(timing_verdict *v, const timing_request *requests, timing_gap *gaps, double *numbers)
 {
     uint32_t num_long = 0;
+    bool has_slower = false;
 
     for (uint32_t i = 0; i < v->num_gaps; i++) {
         num_long += timing_is_long(gaps[i].seconds, v->usual, TIMING_LATE);
@@ -177,21 +206,22 @@ static void judge_gaps(timing_verdict *v, const timing_request *requests, timing
         gaps[i].is_other_clock = has_other_clock(requests, &gaps[i]);
     }
     v->is_even = timing_is_even(v->num_gaps, num_long);
-    for (uint32_t i = 0; v->is_even && i < v->num_gaps; i++) {
-        gaps[i].is_late = is_late_gap(requests, &gaps[i], v->usual);
+    for (uint32_t i = v->num_gaps; i-- > 0;) { /* a chain's newest gap comes first */
+        has_slower |= gaps[i].usual < 0 && judge_chain(v, requests, gaps, i, numbers);
     }
+    v->is_even &= !has_slower;
 }
 
 timing_verdict timing_judge(const timing_request *requests, uint32_t count, timing_gap *gaps)
 {
     bool *has_next = calloc(count + 1, sizeof *has_next), takes_turns = false;
-    uint32_t *ended = malloc((count + 1) * sizeof *ended);
+    uint32_t *ended = malloc((count + 1) * sizeof *ended), *ending = malloc((count + 1) * sizeof *ending);
     double *numbers = calloc(count + 1, sizeof *numbers);
     timing_verdict v = {.num_gaps = 0};
     uint32_t num_waits = 0;
 
-    if (has_next && ended && numbers) {
-        v.num_gaps = find_gaps(requests, count, has_next, ended, gaps);
+    if (has_next && ended && ending && numbers) {
+        v.num_gaps = find_gaps(requests, count, has_next, ended, ending, gaps);
         for (uint32_t i = 0; i < v.num_gaps; i++) {
             numbers[i] = gaps[i].seconds;
         }
@@ -204,18 +234,20 @@ timing_verdict timing_judge(const timing_request *requests, uint32_t count, timi
         /* Nothing tells which query is asked: a request is late only if none was asked for as long. */
         for (uint32_t i = 1; takes_turns && i < count; i++) {
             gaps[i - 1] = gap_between(requests, i - 1, i);
+            gaps[i - 1].previous = i > 1 ? i - 2 : TIMING_FIRST;
             v.num_gaps = i;
         }
         qsort(numbers, num_waits, sizeof *numbers, perf_compare_numbers);
         v.quartile = num_waits > 0 ? numbers[num_waits / 4] : 0;
         v.slow_from = timing_slow_from(v.quartile, v.usual, v.num_gaps);
-        judge_gaps(&v, requests, gaps);
+        judge_gaps(&v, requests, gaps, numbers);
         for (uint32_t i = 0; i < v.num_gaps; i++) {
             numbers[i] = fabs(gaps[i].seconds - v.usual);
         }
         v.jitter = perf_median(numbers, v.num_gaps);
     }
     free(numbers);
+    free(ending);
     free(ended);
     free(has_next);
     return v;

@@ -84,7 +84,9 @@ typedef struct {
 
 typedef struct {
     uint32_t before, request; /* places of both requests */
+    uint32_t previous; /* place of the gap before in its chain of queries, one after the other; TIMING_FIRST: none */
     double seconds;
+    double usual;   /* in its chain, or, if that is more, in the monitor; negative: not judged yet */
     bool is_across; /* from one query to the next */
     bool is_late;
     bool is_other_clock; /* across, and the server was restarted meanwhile, or is another machine */
@@ -97,7 +99,7 @@ typedef struct {
     double jitter;    /* the median of what gaps are longer or shorter than usual, 0: there are none */
     uint32_t num_gaps;
     uint32_t longest; /* place of the longest gap; meaningless without gaps */
-    bool is_even;     /* the usual gap is the sampling interval */
+    bool is_even;     /* the usual gap is the sampling interval, of all chains */
 } timing_verdict;
 
 /* Adds a request to `count` others, or in the place of its query's newest (its place; TIMING_FIRST: none), if it repeats that within TIMING_REPEATED.

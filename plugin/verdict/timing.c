@@ -57,10 +57,11 @@ static unsigned find_cause(const timing_request *before, const timing_request *r
 typedef struct {
     verdict_evidence shown;
     perf_spread seconds; /* gaps, or response times */
+    double usual;        /* of the newest one, seconds */
 } late_group;
 
-/* Adds a finding for each cause of some: number of samples, median and usual seconds. */
-static void add_groups(verdict_monitor *monitor, verdict_kind kind, const late_group *groups, double usual)
+/* Adds a finding for each cause of some: number of samples, median and usual seconds, unless they are the same. */
+static void add_groups(verdict_monitor *monitor, verdict_kind kind, const late_group *groups)
 {
     static const char *const words[][NUM_CAUSES] = {{[PARTY_CLIENT] = "$C polled $S late",
                                                      [PARTY_SERVER] = "$S did not read what $C sent, window 0",
@@ -76,11 +77,11 @@ static void add_groups(verdict_monitor *monitor, verdict_kind kind, const late_g
         const late_group *group = &groups[cause];
         verdict_party party = cause == PARTY_UNKNOWN ? PARTY_SERVER : cause == CAUSE_ANY ? PARTY_UNKNOWN : cause;
         if (group->seconds.count > 0) {
+            const char *seconds = format_seconds(monitor, ", ", perf_spread_median(&group->seconds)),
+                       *usually = format_seconds(monitor, ", usually ", group->usual);
             monitor_add_finding(monitor, kind, party, &group->shown, "%s (%u of %u samples[%s%s]): $T",
                                 words[kind == VERDICT_SLOW][cause], (unsigned)group->seconds.count,
-                                monitor->num_requests,
-                                format_seconds(monitor, ", ", perf_spread_median(&group->seconds)),
-                                format_seconds(monitor, ", usually ", usual));
+                                monitor->num_requests, seconds, g_str_has_suffix(usually, seconds + 1) ? "" : usually);
         }
     }
 }
@@ -91,7 +92,7 @@ static bool find_late(verdict_monitor *monitor)
 {
     late_group groups[NUM_CAUSES] = {{.seconds = {.count = 0}}};
     verdict_evidence pauses = {.count = 0}, others = {.count = 0};
-    double usual = monitor->timing.usual, up = 0; /* seconds that the other server runs */
+    double up = 0; /* seconds that the other server runs */
     bool lacks_some = false;
 
     for (const timing_gap *gap = monitor->gaps; gap < monitor->gaps + monitor->timing.num_gaps; gap++) {
@@ -99,7 +100,7 @@ static bool find_late(verdict_monitor *monitor)
         const monitor_call *before = from->call, *call = to->call;
         const verdict_moment shown_at = monitor_call_shown_at(call);
         bool is_closed = before->query->closed_frame > 0 || before->connection->is_ended_by_client; /* by the client */
-        bool is_long = timing_is_long(gap->seconds, usual, TIMING_LATE);
+        bool is_long = timing_is_long(gap->seconds, gap->usual, TIMING_LATE);
         bool is_unseen = is_long && steps_has_loss(monitor->pair, from->when, shown_at.time);
         /* what is resent was lost on its way */
         lacks_some |= is_unseen && call->at_response.resent <= find_troubles_before(before, call)->resent;
@@ -113,16 +114,17 @@ static bool find_late(verdict_monitor *monitor)
         if (!gap->is_late || is_unseen || is_cut) {
             continue;
         }
-        unsigned cause = find_cause(from, to, gap->seconds - usual);
+        unsigned cause = find_cause(from, to, gap->seconds - gap->usual);
         if (gap->is_across && is_closed && cause == PARTY_CLIENT) {
             evidence_add(monitor->pool, &pauses, shown_at);
         } else {
             perf_spread_add(&groups[cause].seconds, gap->seconds);
             evidence_add(monitor->pool, &groups[cause].shown, shown_at);
+            groups[cause].usual = gap->usual;
             monitor->num_late++;
         }
     }
-    add_groups(monitor, VERDICT_ASKED_LATE, groups, usual);
+    add_groups(monitor, VERDICT_ASKED_LATE, groups);
     monitor_add_finding(monitor, VERDICT_PAUSE, PARTY_CLIENT, &pauses, "$C paused between two %s to $S$N: $T",
                         monitor->first->is_hkpd ? "handles" : "queries");
     monitor_add_finding(monitor, VERDICT_OTHER_CLOCK, PARTY_SERVER, &others,
@@ -143,10 +145,11 @@ static void find_slow(verdict_monitor *monitor)
             late_group *group = &groups[find_cause(NULL, request, delay)];
             perf_spread_add(&group->seconds, delay);
             evidence_add(monitor->pool, &group->shown, monitor_call_shown_at(call));
+            group->usual = monitor->timing.quartile;
             monitor->num_slow++;
         }
     }
-    add_groups(monitor, VERDICT_SLOW, groups, monitor->timing.quartile);
+    add_groups(monitor, VERDICT_SLOW, groups);
 }
 
 bool timing_find(verdict_monitor *monitor)

@@ -144,6 +144,7 @@ LATE = {
     'client-comes-back-late': Faulty(polls(8, gone, pause(5), bad(), 8), 'asked_late', 'client', 1),
     'server-slow-each-2-s': slow(10, bad(10, 2, takes=1.9), each=2),
     'server-slow-at-the-end': Faulty(polls(10, bad(4, 3, takes=2.995)), 'slow', 'server', 4, says='usually 1.0 ms'),
+    'server-slow-each-time': slow(bad(9, 30, takes=20), count=9, says='(9 of 9 samples, 20.002 s): '),
     **{'request-resent-' + x: Faulty(polls(8, bad(between=resends(0)), 8, mode=x), 'resent', 'network', 1) for x in ('tcp', 'sealed')},
     'answer-trickles': Faulty(polls(8, trickles, 8, mss=200), 'resent', 'network', 1),
     'answer-resent': Faulty(polls(8, named(answer_resent), 8), 'resent', 'network', 1),

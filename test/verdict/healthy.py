@@ -145,7 +145,7 @@ PLANS = {
     'check-each-5-minutes': Healthy(polls(10, each=300, mode='hkpd-connects')),
     'three-intervals-hkpd': Healthy(polls(10, good(10, 3), good(10, 10), mode='hkpd')),
     **{'two-scripts-of-two-plans-' + x: Healthy(two_plans(x, 20, 15, 4), lines=(1, 2)) for x in ('connects', 'hkpd-connects')},
-    'two-queries-of-two-plans': Healthy(two_plans('tcp', 1, 5, until=40)),
+    **{'two-queries-of-two-plans-' + x: Healthy(two_plans(x, 1, 15), healthy=None if x == 'sealed' else True) for x in ('tcp', 'hkpd', 'sealed')},
     'two-queries-one-closed': Healthy(polls(first_of_two, 8)),
     'two-queries-one-closed-sealed': Healthy(polls(first_of_two, 8, mode='sealed'), lines=(1, 2), healthy=None),
     'two-clients': Healthy(two_plans('tcp', 1, 1, until=12, clients=(CLIENT, OTHER)), lines=(2,)),

@@ -30,6 +30,10 @@ def is_long(seconds, usual, factor=1.5):
     return seconds > factor * usual and seconds >= usual + .05
 
 
+def is_even(gaps, usual):
+    return len(gaps) >= 8 and sum(is_long(g, usual) for g in gaps) <= max(1, .1 * len(gaps))
+
+
 def befores(rows):
     """Of each request the place of the one before it of its query, or as many before as are open; None: there is none."""
     latest, out = {}, []
@@ -58,17 +62,24 @@ def expected(rows):
     if any(r.open > 1 for r in rows):
         pairs = [(n, n + 1) for n in range(len(rows) - 1)]
     gaps = [rows[b].when - rows[a].when for a, b in pairs]
-    even = len(gaps) >= 8 and sum(is_long(g, usual) for g in gaps) <= max(1, .1 * len(gaps))
+    even, chain, chains = is_even(gaps, usual), {}, {}          # queries that are open at once are judged apart
+    for (a, b), gap in zip(pairs, gaps):
+        chain[b] = chain.setdefault(a, a)
+        chains.setdefault(chain[b], []).append(gap)
+    usuals = {n: max(usual, statistics.median(c)) for n, c in chains.items()}
+    evens = {n: is_even(c, usuals[n]) or (even and not is_long(usuals[n], usual)) for n, c in chains.items()}
     waits = sorted(r.answered - r.sent for r in rows if r.answered)
     slow = min(5, max(4 * (waits[len(waits) // 4] if waits else 0) + .1, min(1, usual / 2) if len(gaps) >= 3 else 1))
     firsts, out = [n for n, before in enumerate(befores(rows)) if before is None], []
     for (a, b), gap in zip(pairs, gaps):
         one, two = rows[a], rows[b]
         across = one.query != two.query
-        late = even and is_long(gap, usual, 3 if across else 1.5) and one.answered and is_long(gap - (one.answered - one.when), usual)
+        own = usuals[chain[b]]
+        late = evens[chain[b]] and is_long(gap, own, 3 if across else 1.5) and one.answered and is_long(gap - (one.answered - one.when), own)
         late = late and (across or a not in firsts)
-        late = late and not (one.clock and two.clock > one.clock and not is_long(two.clock - one.clock, usual))
+        late = late and not (one.clock and two.clock > one.clock and not is_long(two.clock - one.clock, own))
         out.append((a, b, bool(late)))
+    even = even and not any(is_long(u, usual) for u in usuals.values())
     return usual, even, slow, max(gaps, default=None), statistics.median(abs(g - usual) for g in gaps) if gaps else 0, out
 
 
@@ -78,7 +89,7 @@ class Request(ctypes.Structure):
 
 
 class Gap(ctypes.Structure):
-    _fields_ = [('before', ctypes.c_uint32), ('request', ctypes.c_uint32), ('seconds', ctypes.c_double), ('is_across', ctypes.c_bool), ('is_late', ctypes.c_bool),
+    _fields_ = [('before', ctypes.c_uint32), ('request', ctypes.c_uint32), ('previous', ctypes.c_uint32), ('seconds', ctypes.c_double), ('usual', ctypes.c_double), ('is_across', ctypes.c_bool), ('is_late', ctypes.c_bool),
                 ('is_other_clock', ctypes.c_bool)]
 
 
@@ -137,6 +148,8 @@ TABLE = {                                       # name: (requests, places of tho
     'other query': (poll(10) + poll(10, at=1012, query=2), []),
     'other query, much later': (poll(10) + poll(10, at=1015, query=2), [10]),
     'queries side by side': (sorted(poll(10, 30) + poll(10, 30, at=1010, query=2)), []),
+    'two intervals': (sorted(poll(300) + poll(20, 15, at=1000.5, query=2)), []),
+    'late beside another interval': (sorted(poll(60, n8=6) + poll(20, 5, at=1000.5, query=2)), [12]),
     'queries in turn': (sorted(r._replace(open=2) for r in poll(10) + poll(10, at=1000.3)), []),
 }
 
