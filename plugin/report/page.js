@@ -101,12 +101,12 @@ function showMonitors() {
 }
 
 function showStatistics() {
-    const used = data.figures.filter(({key}) => monitors.some((monitor) => (monitor[key] ?? '') !== ''));
+    const used = Object.entries(data.figures).filter(([key]) => monitors.some((monitor) => (monitor[key] ?? '') !== ''));
     const text = (value) => typeof value === 'number' ? number(value) : value ?? '';
     for (let i = 0; i < monitors.length; i += 4) {
         const some = monitors.slice(i, i + 4);
-        fillTable(make('table', null, $('figures')), ['', ...some.map((one) => one.handle || one.server)], used.filter(({key}) => key !== 'handle')
-            .map(({key, title}) => [title, ...some.map((monitor) => text(monitor[key]))]));
+        fillTable(make('table', null, $('figures')), ['', ...some.map((one) => one.handle || one.server)], used.filter(([key]) => key !== 'handle')
+            .map(([key, title]) => [title, ...some.map((monitor) => text(monitor[key]))]));
     }
 }
 

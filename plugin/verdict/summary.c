@@ -93,14 +93,8 @@ static const char *format_server(const verdict_monitor *monitor)
                : wmem_strdup_printf(monitor->pool, "%s (%s)", monitor->called, address);
 }
 
-/* Returns the number of counters or blocks with a problem; NAN: they are sealed. */
-static double count_things(const verdict_monitor *monitor, monitor_problem problem)
-{
-    return monitor->first->is_sealed ? NAN : (double)monitor->problems[problem].things;
-}
-
-/* Statistics of a monitor `m`, with its `longest` gap: members of the JSON, and down to Account columns of `-z pcq,queries`.
- * X(name in JSON, title, format, as of a table_column; cell) */
+/* Statistics of a monitor `m`: members of the JSON, and down to Account columns of `-z pcq,queries`. `longest`: its longest gap, NULL: none;
+ * `problems`: its own, NULL: sealed. X(name in JSON, title, format, as of a table_column; cell) */
 #define STATISTICS(X) \
     X("handle", "Query", NULL, .text = format_handles(m)) \
     X("client", "Client", NULL, .text = m->first->client) \
@@ -113,8 +107,8 @@ static double count_things(const verdict_monitor *monitor, monitor_problem probl
     X("slowest", "Max SRT (s)", "%.6g", .number = m->slowest ? m->slowest->seconds : NAN) \
     X("slowest_frame", "Max SRT frame", "%.0f", .number = m->slowest ? m->slowest->answered.frame : NAN) \
     X("counters", "Counters", "%.0f", .number = m->counters) \
-    X("refused", "Refused", "%.0f", .number = count_things(m, PROBLEM_REFUSED)) \
-    X("failed_blocks", "Failed", "%.0f", .number = count_things(m, PROBLEM_BLOCK_FAILED)) \
+    X("refused", "Refused", "%.0f", .number = problems ? (double)problems[PROBLEM_REFUSED].things : NAN) \
+    X("failed_blocks", "Failed", "%.0f", .number = problems ? (double)problems[PROBLEM_BLOCK_FAILED].things : NAN) \
     X("bytes_per_sample", "Bytes/sample", "%.0f", .number = m->bytes) \
     X("account", "Account", NULL, .text = m->first->account) \
     X("jitter", "Jitter (s)", "%.6g", .number = longest ? m->timing.jitter : NAN) \
@@ -138,6 +132,7 @@ static const table_column stat_columns[] = {STATISTICS(STAT_COLUMN)};
 static table_cell *fill_cells(const verdict_monitor *m)
 {
     const timing_gap *longest = m->timing.num_gaps > 0 ? &m->gaps[m->timing.longest] : NULL;
+    const problem_sum *problems = m->first->is_sealed ? NULL : m->problems;
     const table_cell cells[] = {STATISTICS(STAT_CELL)};
 
     return wmem_memdup(m->pool, cells, sizeof cells);
@@ -388,14 +383,12 @@ void verdict_put_json(json_dumper *json, const verdict *v)
 
 void verdict_put_titles(json_dumper *json)
 {
-    verdict_begin_list(json, "figures");
+    json_dumper_set_member_name(json, "figures");
+    json_dumper_begin_object(json);
     for (unsigned i = 0; i < NUM_STATS; i++) {
-        json_dumper_begin_object(json);
-        verdict_put_text(json, "key", stat_names[i]);
-        verdict_put_text(json, "title", stat_columns[i].name);
-        json_dumper_end_object(json);
+        verdict_put_text(json, stat_names[i], stat_columns[i].name);
     }
-    json_dumper_end_array(json);
+    json_dumper_end_object(json);
 }
 
 /* --- The listener ------------------------------------------------------------------------------------------------- */

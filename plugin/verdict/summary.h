@@ -18,7 +18,7 @@ void verdict_put_texts(json_dumper *json, const char *name, GPtrArray *texts);
 /* Writes health, notes and monitors as a JSON object. Needs: verdict_judge(). */
 void verdict_put_json(json_dumper *json, const verdict *v);
 
-/* Writes the names of the statistics: the member "figures", an array of {key, title}. */
+/* Writes the names of the statistics: the member "figures", an object of titles by their names in the JSON. */
 void verdict_put_titles(json_dumper *json);
 
 /* Returns a monitor's line: peers, samples, interval, lateness, and as far as VERDICT_LINE has room response time, query, account and the slowest. */
