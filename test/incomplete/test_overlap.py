@@ -38,12 +38,12 @@ class Call:
 class Monitor:
     """A query of three counters, which QueryCounterInfo told."""
 
-    def __init__(self, scenario, **how):
+    def __init__(self, scenario, info=True, **how):
         self.set = gauges()
         self.line = tcp_line(scenario, Server([self.set]), **how)
         client = self.line.client()
         learn(client, self.set)
-        self.handle = client.query([ask(self.set, i, 'a') for i in (1, 2, 3)])
+        self.handle = client.query([ask(self.set, i, 'a') for i in (1, 2, 3)], info=info)
 
     def ask(self, what):
         """'D', 'I', 'A4' (adds), 'R1' (removes)"""
@@ -83,6 +83,7 @@ CASES = {
     'info-of-before': ('I? I* R1? R1! A4? A4! I! D? D! I.2? I.2! D.2? D.2!', '?+', '++'),
     'an-answer-behind-what-settled-it': ('R1? R1* I? I! D? D! R1! D.2? D.2!', '++', '++'),
     'an-addition-that-is-refused': ('A9? A9! D? D!', '+', '+'),
+    'without-info': ('D? D! D.2? D.2* A4? A4! D.2! D.3? D.3!', '???', '???'),     # the order before and behind an addition
     'nothing-overlaps': ('D? D! A4? A4! I? I! D.2? D.2!', '++', '++'),
 }
 
@@ -91,5 +92,5 @@ CASES = {
 def test_what_a_change_overlaps(tshark, tmp_path, case, two_pass):
     scenario = Scenario()
     steps, *said = CASES[case]
-    Monitor(scenario).run(steps)
+    Monitor(scenario, case != 'without-info').run(steps)
     assert marks(read(tshark, scenario, tmp_path, two_pass=two_pass), scenario) == said[two_pass]

@@ -306,6 +306,8 @@ def test_failed_blocks_are_counted_and_an_assumed_order_is_marked(tshark, tmp_pa
     c.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'b')], add=False)
     c.data(h, 9999)
     info = info_of(tshark, scenario, tmp_path)
+    found = tshark.info(scenario.write(tmp_path / 'a.pcap'), '-Y', 'pcq.expert.block_failed')       # who looks for findings reads the same
+    assert found and found == {n: info[n] for n in found}
     assert 'query 1: 1 failed: \\Set(gone)\\Two (ERROR_NO_DATA) (1 block, ' in info[answers(scenario)[-1][0]]
     for number, m in answers(scenario)[:-1]:
         assert 'query 1: \\Set(a)\\One = 1 (assumed), 1 more value; 1 failed: \\Set(gone)\\Two (ERROR_NO_DATA, assumed) (3 blocks, ' in info[number] and 'Malformed' not in info[number]

@@ -134,7 +134,8 @@ LATE = {
     **{'client-late-old-loss-' + x: client_late(4, lost(), 8, pause(5), bad(), 8, mode=x, also=('lost', 'assumed')) for x in ('tcp', 'hkpd')},
     'client-late-before-a-window-0': client_late(8, pause(5), bad(), 4, good(between=lambda m: client_does_not_read(m, .2)), 4),
     'client-late-and-resent': client_late(8, pause(5), bad(between=resends(0, [.3])), 8),
-    **{'server-late-' + x: Faulty(polls(8, bad(takes=4.2), 8, mode=x), 'slow', 'server', 1) for x in MOST},
+    **{'server-late-' + x: Faulty(polls(8, bad(takes=4.2), 8, mode=x), 'slow', 'server', 1, says={      # whose host acknowledged the request, if anybody's
+        'tcp': 'SRV01 responds slowly', 'smb': 'SRV01 (or the network) responds slowly'}.get(x, '')) for x in MOST},
     'server-late-captured-in-two-places': Faulty(mirrored(polls(8, bad(takes=4.2), 8), 45000), 'slow', 'server'),
     'server-late-in-a-pair': Faulty(pairs(bad(takes=9)), 'slow', 'server', 1),
     **{'server-slow-' + x: slow(10, bad(10, takes=.8), mode=x) for x in ('tcp', 'smb', 'sealed', 'sealed-hkpd', 'hkpd', 'connects')},
@@ -298,8 +299,8 @@ def key_denied(w, server):
 LOGON = {'wrong-password': 0xC000006D, 'no-such-user': 0xC0000064, 'locked': 0xC0000234, 'disabled': 0xC0000072, 'account-expired': 0xC0000193,
          'password-expired': 0xC0000071, 'must-change-password': 0xC0000224, 'not-from-the-network': 0xC000015B, 'clock-skew': 0xC0000133,
          'no-logon-server': 0xC000005E, 'account-restriction': 0xC000006E, 'outside-hours': 0xC000006F, 'not-supported': 0xC00000BB, 'ntlm-blocked': 0xC0000418,
-         'of-no-row': 0xC00000E5}
-NOT_THE_CLIENT = {'no-logon-server', 'not-supported', 'ntlm-blocked', 'of-no-row'}     # STATUS_INTERNAL_ERROR is said by the server
+         'not-from-this-machine': 0xC0000070, 'wrong-password-alone': 0xC000006A, 'no-trust': 0xC000018D, 'no-more-sessions': 0xC00000D0, 'of-no-row': 0xC00000E5}
+NOT_THE_CLIENT = {'no-logon-server', 'not-supported', 'ntlm-blocked', 'no-trust', 'no-more-sessions', 'of-no-row'}     # STATUS_INTERNAL_ERROR is said by the server
 PIPE = {'missing': (0xC0000034, 'pipe_missing'), 'starting': (0xC00000AC, 'pipe_starting'), 'denied': (0xC0000022, 'pipe_denied')}
 # rung: (what goes by, kind, party, count)
 RUNGS = {
@@ -310,7 +311,8 @@ RUNGS = {
     **{'logon-' + name: (smb_says(SETUP, status), 'logon_failed', 'server' if name in NOT_THE_CLIENT else EITHER, 1)
        for name, status in LOGON.items()},
     'no-version-of-smb': (smb_says(NEGOTIATE, 0xC00000BB), 'logon_failed', EITHER, 1),
-    'logon-kerberos-skew': (smb_says(SETUP, 0xC000006D, kerberos_error(37)), 'logon_failed', EITHER, 1),
+    **{'logon-kerberos-%d' % n: (smb_says(SETUP, 0xC000006D, kerberos_error(n)), 'logon_failed', party, 1)
+       for party, errors in (('client', (6, 18, 23, 24)), ('server', (7,)), (EITHER, (37,))) for n in errors},
     'logon-kerberos-modified': (smb_says(SETUP, 0xC0000016, kerberos_error(41)), 'logon_failed', 'client', 1),
     'logon-kdc': (kdc_refuses, 'logon_failed', 'server', 1),
     'logon-signing-required': (client_leaves(mode=3, leaves=SETUP), 'logon_failed', 'client', 1),
@@ -517,9 +519,10 @@ ONE_OF_TWO = dict(name='230 238', only=[238], mode='hkpd')
 BOTH = dict(ONE_OF_TWO, only=[230, 238])
 DURING = {
     **{'pipe-broken-' + x: smb_fails(0xC000014B, 'pipe_broken', mode=x) for x in ('smb', 'smb-reads', 'hkpd-smb', 'sealed-smb', 'sealed-smb-reads', 'sealed-hkpd-smb')},
-    'smb-times-out': smb_fails(0xC00000B5, 'smb_failed', says='STATUS_IO_TIMEOUT'),
+    **{'smb-fails-%x' % x: smb_fails(x, 'smb_failed', says='STATUS_' + says) for x, says in (
+        (0xC00000B5, 'IO_TIMEOUT'), (0xC00000B0, 'PIPE_DISCONNECTED'), (0xC00000C9, 'NETWORK_NAME_DELETED'), (0xC0000128, 'FILE_CLOSED'))},
     'session-expired': smb_fails(0xC000035C, 'session_expired', EITHER, says='STATUS_NETWORK_SESSION_EXPIRED'),
-    'session-expired-sealed': smb_fails(0xC000035C, 'session_expired', EITHER, 'sealed-smb'),
+    'session-deleted-sealed': smb_fails(0xC0000203, 'session_expired', EITHER, 'sealed-smb', says='STATUS_USER_SESSION_DELETED'),
     'provider-gone': fails(8, bad(8), denies={DATA: (4200, FROM_9)}, count=8, says='ERROR_WMI_GUID_NOT_FOUND'),
     'data-not-found': fails(8, bad(8), denies={DATA: (1168, FROM_9)}, count=8),
     'data-denied-and-info-fails': fails(8, bad(8), denies={DATA: (5, FROM_9), INFO: (1450, ALL)}, count=8, party=EITHER, also=('assumed',)),

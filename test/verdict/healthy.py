@@ -213,7 +213,7 @@ def way_of(name):
 
 
 THROUGH = {'then-' + name: Healthy(falls_back(rung, way_of(name))) for name, (rung, *_) in RUNGS.items()
-           if name != 'sealed-and-denied-by-fault' and not name.startswith('logon-') or name in ('logon-wrong-password', 'logon-kerberos-skew')}
+           if name != 'sealed-and-denied-by-fault' and not name.startswith('logon-') or name in ('logon-wrong-password', 'logon-kerberos-37')}
 
 
 # --- Nothing to do with it -----------------------------------------------------------------------------------------------
