@@ -156,7 +156,7 @@ static void show_open(const verdict *v, const verdict_monitor *monitor)
 
     for (verdict_query *query = monitor->first; query; query = query->next) {
         /* the client did not close it, or any sealed one of its connection */
-        bool is_open = query->is_sealed ? query->num_open > 0 : !query->is_of_peers && query->closed_frame == 0;
+        bool is_open = query->is_sealed ? query->num_open > 0 : query->number > 0 && query->closed_frame == 0;
         const verdict_connection *own = query->connection;
         bool is_alone = own->end.frame > 0 && own != before && (query->next == NULL || own != query->next->connection);
         double long_before = own->end.time - STEPS_LONG_WAIT;

@@ -36,47 +36,38 @@ verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, verdic
     return monitor;
 }
 
-/* Returns true for calls without a query, and a question without a sample: they join their peers' first monitor, and count as no query there. */
-static bool is_aside(const verdict_query *query)
-{
-    return query->is_of_peers || (query->is_hkpd && !query->is_sealed && query->samples == 0);
-}
-
-/* Adds a query to the monitor of its protocol, peers, account and counters; if these are not known, to one of its own. Needs: those that are not
- * aside come first. Changes: creates the monitor if there is none. */
+/* Adds a query to the monitor of its protocol, peers, account and counters; if these are not known, to one of its own. A question without a sample joins its
+ * peers' first monitor, and counts as no query there. Changes: creates the monitor if there is none. */
 static void add_query(const verdict *v, wmem_map_t *by_key, verdict_query *query)
 {
-    verdict_peers *pair = query->connection->peers;
-    const char *peers = wmem_strdup_printf(v->pool, "%d %s %s %s", query->is_hkpd, query->client,
-                                           pair ? pair->server : query->server, query->account);
-    const char *key = is_aside(query)        ? peers
-                      : query->asked_for > 0 ? wmem_strdup_printf(v->pool, "%d %u %s %s", query->is_sealed,
-                                                                  query->asked_for, peers, query->server)
+    bool is_aside = query->is_hkpd && !query->is_sealed && query->samples == 0;
+    const char *peers = wmem_strdup_printf(v->pool, "%d %d %s %s %s", query->is_hkpd, query->is_sealed, query->client,
+                                           query->server, query->account);
+    const char *key = is_aside               ? peers
+                      : query->asked_for > 0 ? wmem_strdup_printf(v->pool, "%u %s", query->asked_for, peers)
                                              : wmem_strdup_printf(v->pool, "%u", query->place);
     verdict_monitor *monitor = wmem_map_lookup(by_key, key);
 
     if (monitor) {
         monitor->last = monitor->last->next = query;
     } else {
-        monitor = monitor_new(v->pool, pair, query);
+        monitor = monitor_new(v->pool, query->connection->peers, query);
         g_ptr_array_add(v->monitors, monitor);
         wmem_map_insert(by_key, key, monitor);
+    }
+    if (!wmem_map_contains(by_key, peers)) {
+        wmem_map_insert(by_key, peers, monitor);
     }
     query->monitor = monitor;
     query->next = NULL;
     query->newest = TIMING_FIRST;
     monitor->number = monitor->number > 0 ? monitor->number : query->number;
-    if (!query->is_of_peers) {
-        monitor->counters = query->counters;
-    }
     monitor->absences += query->absences;
     monitor->has_names |= query->has_names;
     monitor->is_marked |= query->is_marked;
-    if (!query->is_sealed && !wmem_map_contains(by_key, peers)) {
-        wmem_map_insert(by_key, peers, monitor);
-    }
-    if (!is_aside(query)) {
+    if (!is_aside) {
         monitor->num_queries++;
+        monitor->counters = query->counters;
         monitor->closed_frame = query->closed_frame;
     }
 }
@@ -191,15 +182,11 @@ void monitors_join(verdict *v)
     g_ptr_array_set_size(v->monitors, 0);
     wmem_free_all(v->pool);
     wmem_map_t *by_key = wmem_map_new(v->pool, wmem_str_hash, g_str_equal);
-    for (unsigned aside = 0; aside < 2; aside++) {
-        for (unsigned i = 0; i < v->queries->len; i++) {
-            verdict_query *query = g_ptr_array_index(v->queries, i);
-            const state_handle *handle = wmem_map_lookup(v->handles, query);
-            query->closed_frame = handle ? handle->closed_frame : query->closed_frame;
-            if (is_aside(query) == aside) {
-                add_query(v, by_key, query);
-            }
-        }
+    for (unsigned i = 0; i < v->queries->len; i++) {
+        verdict_query *query = g_ptr_array_index(v->queries, i);
+        const state_handle *handle = wmem_map_lookup(v->handles, query);
+        query->closed_frame = handle ? handle->closed_frame : query->closed_frame;
+        add_query(v, by_key, query);
     }
     for (unsigned i = 0; i < v->calls->len; i++) {
         monitor_call call = *(const monitor_call *)g_ptr_array_index(v->calls, i);

@@ -32,10 +32,10 @@ static const char *format_value_name(const call_tap_data *tapped)
     return tapped->is_hkpd && tapped->subject ? tapped->subject : "";
 }
 
-/* Returns the key of a call's query: if sealed its connection, else handle and question; without a query server and account; and always protocol and client. */
-static const char *format_query_key(packet_info *pinfo, const call_tap_data *tapped)
+/* Returns the key of a call's query: if sealed its connection, else handle and question; without `has_query` server and account; and always protocol and client. */
+static const char *format_query_key(packet_info *pinfo, const call_tap_data *tapped, bool has_query)
 {
-    bool is_sealed = tapped->sealed.connection, has_query = is_of_query(tapped);
+    bool is_sealed = tapped->sealed.connection;
     const void *owner = is_sealed   ? tapped->sealed.connection
                         : has_query ? (const void *)tapped->handle
                                     : (const void *)tapped->server;
@@ -60,29 +60,36 @@ static void learn_server_name(const verdict *v, verdict_query *query, const call
     }
 }
 
-/* Returns a call's query, or, of calls that have none, what stands for it: one for each protocol, client, server and account. Changes: the first call creates
- * it. Needs: the caller sets `connection`. */
+/* Returns a call's query; of calls that have none the first one of the same protocol, client, server and account. Changes: the first call creates
+ * it; those before a query's first call become its own. Needs: the caller sets `connection`. */
 static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const call_tap_data *tapped)
 {
-    const char *key = format_query_key(pinfo, tapped);
+    const char *key = format_query_key(pinfo, tapped, is_of_query(tapped));
     verdict_query *query = wmem_map_lookup(v->by_key, key);
 
-    if (query == NULL) {
-        query = wmem_new(v->memory, verdict_query);
+    if (query) {
+        return query;
+    }
+    const char *first_key = format_query_key(pinfo, tapped, false);
+    verdict_query *first = wmem_map_lookup(v->by_key, first_key);
+    query = first && first->number == 0 ? first : wmem_new(v->memory, verdict_query);
+    if (query != first) {
         *query = (verdict_query){
             .client = address_to_str(v->memory, tapped->is_response ? &pinfo->dst : &pinfo->src),
             .server = wmem_strdup(v->memory, tapped->server->text),
             .account = wmem_strdup(v->memory, steps_find_account(pinfo)),
             .is_hkpd = tapped->is_hkpd,
             .is_sealed = tapped->sealed.connection != NULL,
-            .is_of_peers = !tapped->sealed.connection && !is_of_query(tapped),
             .place = v->queries->len,
-            .first = verdict_now(pinfo),
             .counters = NAN,
             .empty_sets = wmem_map_new(v->memory, wmem_str_hash, g_str_equal),
         };
         g_ptr_array_add(v->queries, query);
-        wmem_map_insert(v->by_key, wmem_strdup(v->memory, key), query);
+    }
+    query->first = verdict_now(pinfo);
+    wmem_map_insert(v->by_key, wmem_strdup(v->memory, key), query);
+    if (first == NULL) {
+        wmem_map_insert(v->by_key, wmem_strdup(v->memory, first_key), query);
     }
     return query;
 }
@@ -122,7 +129,8 @@ static call_outcome find_outcome(const call_tap_data *tapped)
 }
 
 /* Adds a call to the verdict's, with what its request says, or, if that was not captured, its response. */
-static monitor_call *add_call(verdict *v, verdict_query *query, const packet_info *pinfo, const call_tap_data *tapped)
+static monitor_call *add_call(verdict *v, verdict_query *query, const verdict_connection *connection,
+                              const packet_info *pinfo, const call_tap_data *tapped)
 {
     const verdict_moment now = verdict_now(pinfo), asked = {0, tapped->seconds >= 0 ? now.time - tapped->seconds : 0};
     uint32_t subject = wmem_strong_hash((const uint8_t *)&tapped->request_code, sizeof tapped->request_code) +
@@ -135,7 +143,8 @@ static monitor_call *add_call(verdict *v, verdict_query *query, const packet_inf
         .query = query,
         .operation = g_intern_string(tapped->operation),
         .key = (uint64_t)query->place << 32 | subject,
-        .at_request = query->connection->troubles,
+        .connection = connection,
+        .at_request = connection->troubles,
         .num_open = query->num_open,
         .asks = tapped->brings_data,
     };
@@ -171,21 +180,18 @@ static void take_response(monitor_call *call, const packet_info *pinfo, const ca
     }
 }
 
-/* Counts a PDU: a new call, or the response of `call`, a request that waits. Returns it. Changes: numbers of the query, newest sample of the
- * peers. */
-static monitor_call *count_call(verdict *v, verdict_query *query, monitor_call *call, const packet_info *pinfo,
-                                const call_tap_data *tapped)
+/* Counts a PDU: a new call, or the response of one. Changes: numbers of the query, newest sample of the peers. */
+static void count_call(const verdict *v, monitor_call *call, const packet_info *pinfo, const call_tap_data *tapped)
 {
-    call = call ? call : add_call(v, query, pinfo, tapped);
-    call->query = query;
-    call->connection = query->connection;
+    verdict_query *query = call->query;
+
     call->asks |= tapped->brings_data;
     call->number = call->asks && call->number == 0 ? ++query->asked : call->number;
     if (tapped->is_response) {
         take_response(call, pinfo, tapped);
     }
     query->asked -= call->outcome == CALL_PROBE;
-    verdict_peers *pair = query->connection->peers;
+    verdict_peers *pair = call->connection->peers;
     if (call->outcome == CALL_SAMPLE) {
         unsigned times = GPOINTER_TO_UINT(wmem_map_lookup(v->samples, &call->key)) + 1;
         wmem_map_insert(v->samples, &call->key, GUINT_TO_POINTER(times));
@@ -198,7 +204,6 @@ static monitor_call *count_call(verdict *v, verdict_query *query, monitor_call *
     } else if (call->outcome == CALL_DONE && !call->asks) {
         wmem_map_insert(v->succeeded, &call->key, GUINT_TO_POINTER(pinfo->num));
     }
-    return call;
 }
 
 /* --- Counters and values ------------------------------------------------------------------------------------------ */
@@ -314,8 +319,7 @@ static void count_problems(verdict *v, const monitor_call *call, packet_info *pi
 
 /* --- Queries ------------------------------------------------------------------------------------------------------ */
 
-/* Takes number, frames and counters of a query from its call. Needs: a handle. `asked_for` changes with each call up to the first sample. Calls
- * without a query have the first handle's number and opening, and the newest one's closing. */
+/* Takes number, frames and counters of a query from its call. Needs: a handle. `asked_for` changes with each call up to the first sample. */
 static void count_handle(const verdict *v, verdict_query *query, const call_tap_data *tapped)
 {
     wmem_map_insert(v->handles, query, (void *)tapped->handle);
@@ -323,9 +327,6 @@ static void count_handle(const verdict *v, verdict_query *query, const call_tap_
     if (query->number == 0) {
         query->number = tapped->handle->number;
         query->opened_frame = tapped->handle->opened_frame;
-    }
-    if (query->is_of_peers) {
-        return;
     }
     query->counters = tapped->has_counters ? tapped->counters : query->counters;
     if (query->samples <= tapped->is_response) {
@@ -363,24 +364,28 @@ const monitor_call *verdict_count(verdict *v, packet_info *pinfo, const call_tap
     if (!is_ours || tapped->is_repeated) {
         return NULL;
     }
-    monitor_call *request = tapped->is_response ? wmem_map_remove(v->waiting, tapped->call) : NULL;
+    monitor_call *call = tapped->is_response ? wmem_map_remove(v->waiting, tapped->call) : NULL;
     /* a fault, or what decryption garbled, does not say whose it is */
-    bool is_unnamed = request && (tapped->subject == NULL || tapped->sealed.connection);
-    verdict_query *query = is_unnamed ? request->query : find_or_add_query(v, pinfo, tapped);
+    bool is_unnamed = call && (tapped->subject == NULL || tapped->sealed.connection);
+    verdict_query *query = is_unnamed ? call->query : find_or_add_query(v, pinfo, tapped);
     verdict_connection *connection = steps_note_call(pinfo, tapped->is_response);
-    query->connection = connection;
-    learn_server_name(v, query, tapped);
-    request = count_call(v, query, request, pinfo, tapped);
-    if (tapped->is_response && !request->asks && tapped->seconds >= SLOW_CALL_S) {
+    query->connection = query->connection && !is_of_query(tapped) ? query->connection : connection;
+    if (query->called == NULL || is_of_query(tapped)) {
+        learn_server_name(v, query, tapped);
+    }
+    call = call ? call : add_call(v, query, connection, pinfo, tapped);
+    call->query = query;
+    count_call(v, call, pinfo, tapped);
+    if (tapped->is_response && !call->asks && tapped->seconds >= SLOW_CALL_S) {
         connection->troubles.slow += tapped->seconds;
     }
     if (query->is_sealed && tapped->sealed.uses_query) {
         count_sealed(query, pinfo, tapped);
-    } else if (tapped->handle) {
+    } else if (is_of_query(tapped)) {
         count_handle(v, query, tapped);
     }
-    count_problems(v, request, pinfo, tapped);
-    return request;
+    count_problems(v, call, pinfo, tapped);
+    return call;
 }
 
 void verdict_restart(verdict **place)

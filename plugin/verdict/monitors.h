@@ -1,7 +1,7 @@
 /* monitors.h
  * Monitors: a client that polls one server for one set of counters, through one query or several in succession.
  *
- * Calls are counted by query: a handle of PerflibV2, one question of a key of HKEY_PERFORMANCE_DATA, or a sealed query; others by their peers.
+ * Calls are counted by query: a handle of PerflibV2, one question of a key of HKEY_PERFORMANCE_DATA, or a sealed query; others by their peers' first.
  * A judgement joins queries to monitors and changes nothing that was counted, so a listener can judge at any time.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
@@ -117,7 +117,6 @@ typedef struct verdict_query {
     const char *client, *server, *account; /* addresses; "": not known */
     const char *called;                    /* name that its client gives the server, NULL: none */
     bool is_hkpd, is_sealed;
-    bool is_of_peers;                     /* calls that have no query */
     uint32_t place;                       /* number among all queries of the verdict, from 0 */
     uint32_t number;                      /* number of its handle; 0: nothing shows that the server knows it */
     uint32_t opened_frame;                /* 0: not captured */
@@ -143,8 +142,8 @@ typedef struct verdict_monitor {
     wmem_allocator_t *pool;
     verdict_peers *pair;         /* NULL: not by TCP */
     const char *called;          /* name that the client gives the server, else its address */
-    verdict_query *first, *last; /* those without calls for samples last; one without calls: the peers made none */
-    unsigned num_queries;        /* without the calls that have no query */
+    verdict_query *first, *last; /* one without calls: the peers made none */
+    unsigned num_queries;        /* without a key's questions that got no sample */
     uint32_t number;             /* of its first handle, sealed ones from 1; 0: the server knows none */
     wmem_array_t *list;          /* monitor_call, of all queries, in the order of their requests */
     monitor_call *calls, *end;   /* the same */
