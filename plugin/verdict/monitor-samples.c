@@ -21,12 +21,9 @@ verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, verdic
     *monitor = (verdict_monitor){
         .pool = pool,
         .pair = pair,
-        .called = first->called ? first->called
-                  : pair        ? pair->called
-                                : first->server,
+        .called = pair ? pair->called : first->server,
         .first = first,
         .last = first,
-        .closed_frame = first->closed_frame,
         .list = wmem_array_new(pool, sizeof(monitor_call)),
         .counters = NAN,
         .bytes = NAN,

@@ -47,16 +47,13 @@ static const char *format_query_key(packet_info *pinfo, const call_tap_data *tap
                                           : steps_find_account(pinfo));
 }
 
-/* Stores the name that the client gives the server, with query and peers. */
-static void learn_server_name(const verdict *v, verdict_query *query, const call_tap_data *tapped)
+/* Stores the name that the client gives the server. */
+static void learn_server_name(const verdict *v, verdict_peers *peers, const call_tap_data *tapped)
 {
     const char *machine = tapped->handle ? tapped->handle->machine : tapped->is_hkpd ? NULL : tapped->server->called;
 
-    if (machine && *machine && (query->called == NULL || g_ascii_strcasecmp(query->called, machine) != 0)) {
-        query->called = wmem_strdup(v->memory, text_cut(v->memory, machine, MOST_OF_NAME));
-        if (query->connection->peers) {
-            query->connection->peers->called = query->called;
-        }
+    if (peers && machine && *machine && g_ascii_strcasecmp(peers->called, machine) != 0) {
+        peers->called = wmem_strdup(v->memory, text_cut(v->memory, machine, MOST_OF_NAME));
     }
 }
 
@@ -88,9 +85,7 @@ static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const ca
     }
     query->first = verdict_now(pinfo);
     wmem_map_insert(v->by_key, wmem_strdup(v->memory, key), query);
-    if (first == NULL) {
-        wmem_map_insert(v->by_key, wmem_strdup(v->memory, first_key), query);
-    }
+    wmem_map_insert(v->by_key, wmem_strdup(v->memory, first_key), first ? first : query);
     return query;
 }
 
@@ -370,9 +365,7 @@ const monitor_call *verdict_count(verdict *v, packet_info *pinfo, const call_tap
     verdict_query *query = is_unnamed ? call->query : find_or_add_query(v, pinfo, tapped);
     verdict_connection *connection = steps_note_call(pinfo, tapped->is_response);
     query->connection = query->connection && !is_of_query(tapped) ? query->connection : connection;
-    if (query->called == NULL || is_of_query(tapped)) {
-        learn_server_name(v, query, tapped);
-    }
+    learn_server_name(v, connection->peers, tapped);
     call = call ? call : add_call(v, query, connection, pinfo, tapped);
     call->query = query;
     count_call(v, call, pinfo, tapped);

@@ -115,7 +115,6 @@ typedef struct verdict_query {
     struct verdict_monitor *monitor;       /* as of the last judgement */
     struct verdict_query *next;            /* of the same monitor */
     const char *client, *server, *account; /* addresses; "": not known */
-    const char *called;                    /* name that its client gives the server, NULL: none */
     bool is_hkpd, is_sealed;
     uint32_t place;                       /* number among all queries of the verdict, from 0 */
     uint32_t number;                      /* number of its handle; 0: nothing shows that the server knows it */

@@ -157,14 +157,6 @@ def test_the_date_stands_where_a_capture_has_two(said):
     assert re.search(r' 2026-09-(29 23|30 00):\d\d:\d\d, frame \d+$', line), line
 
 
-@pytest.mark.parametrize('other', ['SRV01', 'MAIL'])
-def test_each_query_has_its_own_name_of_the_server(said, other):
-    """One machine by two names, or by one: of each query the one that it was opened with."""
-    scenarios = polls(8, asked=lambda m, p: [ask(m)]), polls(8, server=(other, SRV01[1]))
-    found = said('names-' + other, Faulty(lambda w: [play(w) for play in scenarios], '', 'server'))
-    assert [re.match(r'192\.0\.2\.10 to (\w+): 8 samples', line)[1] for line in found.lines[1:]] == ['SRV01', other], found.lines
-
-
 @pytest.mark.parametrize('kind', CROWDED)
 def test_a_line_has_room_for_who_what_and_when(said, kind):
     """Whatever their names and paths: ends of these are left out, nothing else that a line is for."""
