@@ -38,7 +38,7 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
       "look at processor, disks and network at these times; captures at both ends tell the machine from the network") \
     X(DAMAGED, "damaged", "Malformed data", "values of these samples are missing or may be wrong") \
     X(ASKED_LATE, "asked_late", "Late polls", "find out what happened there at these times") \
-    X(LOST, "lost", "Packets not captured", \
+    X(LOST, "lost", "Packets missing", \
       "capture before the client connects, both directions, whole packets; try tcp.reassemble_out_of_order") \
     X(NOT_DELIVERED, "not_delivered", "Counters not delivered", \
       "their provider is disabled or gone, is not for this account, or has no instances now") \

@@ -209,7 +209,7 @@ void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_pa
 
 /* Add findings to a monitor of the peers: of a failure, "SRV01 refuses the logon of 192.0.2.10 as LAB\svc (no rights): 10:02:29, frame 101"; of the
  * furthest step that failed, if it is about performance counters and no finding is its cause; of what the capture lacks: a direction, and, if that
- * `is_harmful`, packets or their ends. To a monitor without calls and findings: why there are none. */
+ * `is_harmful`, packets, perhaps lost by the network, or their ends. To a monitor without calls and findings: why there are none. */
 void steps_add_failure(verdict_monitor *monitor, const setup_failure *failure);
 void steps_find(verdict_monitor *monitor);
 void steps_find_lacking(verdict_monitor *monitor, bool is_harmful);

@@ -322,6 +322,12 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
         connection->troubles.resent += rto;
         connection->by[by_client].resent++;
     }
+    connection_way *way = &connection->by[by_client];
+    const uint32_t seq = tcp->th_rawseq, heard = connection->by[!by_client].heard;
+    if ((found->flags & WS_TCP_RESENT) && (int32_t)(seq - heard) >= 0 && (int32_t)(seq - way->behind) < 0) {
+        connection->peers->not_captured -= way->holes; /* the other one lacks it, too */
+        way->holes = 0;
+    }
     connection->troubles.full[by_client] += (found->flags & WS_TCP_ZERO_WINDOW) > 0;
     if (!by_client && found->frame_acked > 0 && tcp->th_seglen == 0) {
         connection->acked = (verdict_moment){found->frame_acked, now.time};
@@ -330,6 +336,11 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
         const capture_gap gap = {connection->newest, now.time};
         wmem_array_t *losses = connection->peers->losses;
         verdict_evidence *lacks = &connection->peers->lacks[LACKS_PACKETS];
+        connection->peers->not_captured++;
+        if (found->flags & WS_TCP_LOST_PACKET) {
+            way->holes = (int32_t)(heard - way->behind) < 0 ? way->holes + 1 : 1;
+            way->behind = seq;
+        }
         if (lacks->count < MAX_LOSSES) { /* each monitor of the peers sorts them */
             evidence_add(memory, lacks, now);
             wmem_array_append_one(losses, gap);
@@ -543,6 +554,8 @@ static void see_setup(verdict_connection *connection, packet_info *pinfo, const 
     if (is_unbound) {
         if (connection->syn.frame == 0) {
             evidence_add(memory, &peers->lacks[LACKS_BEGIN], now);
+            /* the client got past what waits, unseen */
+            peers->waits.shown.count *= peers->waits.shown.since.frame > connection->begin.frame;
         }
         return;
     }
@@ -732,11 +745,11 @@ void steps_find(verdict_monitor *monitor)
 void steps_find_lacking(verdict_monitor *monitor, bool is_harmful)
 {
     static const char *const words[NUM_LACKS] = {
-        [LACKS_WAY] = "has one direction alone of what $C and $S say",
-        [LACKS_PACKETS] = "lacks packets of $C and $S[, or their order]",
-        [LACKS_BYTES] = "cuts frames of $C and $S short",
-        [LACKS_ORDER] = "has packets of $C and $S in the wrong order (merged files?)",
-        [LACKS_BEGIN] = "begins in the middle of a connection of $C to $S",
+        [LACKS_WAY] = "The capture has one direction alone of what $C and $S say",
+        [LACKS_PACKETS] = "The capture lacks packets of $C and $S[, or their order]",
+        [LACKS_BYTES] = "The capture cuts frames of $C and $S short",
+        [LACKS_ORDER] = "The capture has packets of $C and $S in the wrong order (merged files?)",
+        [LACKS_BEGIN] = "The capture begins in the middle of a connection of $C to $S",
     };
     const verdict_peers *peers = monitor->pair;
     const verdict_connection *one_way = peers->asker->one_way;
@@ -751,7 +764,11 @@ void steps_find_lacking(verdict_monitor *monitor, bool is_harmful)
         bool is_of_calls = i == LACKS_PACKETS || i == LACKS_BYTES;
         lacks[i].is_unread = !has_calls || i == LACKS_WAY;
         if (i == LACKS_WAY || (has_calls ? is_of_calls && is_harmful : i != LACKS_PACKETS)) {
-            monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &lacks[i], "The capture %s: $T", words[i]);
+            bool is_network = i == LACKS_PACKETS && peers->not_captured == 0;
+            lacks[i].advice = is_network ? "-o tcp.reassemble_out_of_order:TRUE reads what was sent again" : NULL;
+            monitor_add_finding(monitor, VERDICT_LOST, is_network ? PARTY_NETWORK : PARTY_CAPTURE, &lacks[i], "%s: $T",
+                                is_network ? "The network between $C and $S lost packets, which were sent again"
+                                           : words[i]);
         }
     }
 }

@@ -85,6 +85,7 @@ typedef struct verdict_peers {
     uint32_t sampled_began;                   /* frame in which the latest query, or key, with a sample began */
     verdict_evidence lacks[NUM_LACKS]; /* packets that show what the capture lacks; LACKS_PACKETS bounded as `losses` */
     wmem_array_t *losses;              /* capture_gap of LACKS_PACKETS, bounded: the last one has all behind it */
+    uint32_t not_captured;             /* losses that the network did not make: nobody sent again what is lacking */
 } verdict_peers;
 
 /* An SMB2 error in the place of a call's response. */
@@ -99,6 +100,8 @@ typedef struct {
     uint32_t heard;   /* sequence number that it acknowledged last */
     double heard_at;  /* time when `heard` changed last; 0: never */
     uint32_t resent;  /* times that it resent since the other one's `heard` changed */
+    uint32_t holes;   /* segments that follow a hole in the capture, and the other one did not acknowledge yet */
+    uint32_t behind;  /* sequence number of the newest of these */
 } connection_way;
 
 /* A TCP connection. */

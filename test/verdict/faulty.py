@@ -105,6 +105,18 @@ def trickles(m):
     w.wait(1)
 
 
+def lost_on_its_way(m):
+    """Of a response the first segment comes with its copy alone, 2 s later."""
+    w, before = m.network, len(m.network.capture.frames)
+    m.tcp.deaf = True
+    named(lambda m: m.sample(wait=0))(m)
+    _, segment = w.capture.frames.pop(before + 1)
+    w.wait(2)
+    w.capture.add(segment)
+    m.tcp.deaf = False
+    m.tcp.ack(0)
+
+
 def pairs(second):
     """Samples in pairs, each minute; second: what there is of the second one of the seventh."""
     return polls(*[part for n in range(12) for part in (lambda m, n=n: m.network.at(60 * n), 1, second if n == 6 else 1)])
@@ -148,6 +160,7 @@ LATE = {
     'server-slow-each-time': slow(bad(9, 30, takes=20), count=9, says='(9 of 9 samples, 20.002 s): '),
     **{'request-resent-' + x: Faulty(polls(8, bad(between=resends(0)), 8, mode=x), 'resent', 'network', 1) for x in ('tcp', 'sealed')},
     'answer-trickles': Faulty(polls(8, trickles, 8, mss=200), 'resent', 'network', 1),
+    'answer-lost-on-its-way': Faulty(polls(8, lost_on_its_way, 8, mss=200), 'lost_on_its_way', 'network', 1),
     'answer-resent': Faulty(polls(8, named(answer_resent), 8), 'resent', 'network', 1),
     **{'client-does-not-read-' + x: Faulty(polls(8, bad(between=client_does_not_read), 8, mode=x), 'zero_window', 'client', 1)
        for x in ('tcp', 'smb', 'sealed')},
@@ -663,6 +676,16 @@ def from_the_middle(w):
     w.since = range(1, len(w.capture.frames) + 1)
 
 
+def behind_the_mapper(w):
+    """Nothing was captured between its request and the first sample."""
+    with w.unseen(*range(7, 99)):
+        ask_mapper(w.capture, SRV01[1], client_port=w.port())
+    with w.unseen():
+        m = start(w).open()
+    with w.culprit():
+        m.run(8).close()
+
+
 def one_from_the_middle(mode, *parts):
     """A monitor, and before it one whose bind was not captured."""
     def play(w):
@@ -700,6 +723,7 @@ CAPTURE = {
     'merged': Faulty(and_then(polls(8), merged), 'out_of_order', 'capture', 1, healthy=UNKNOWN),
     'from-the-middle-low-port': Faulty(and_then(low_port(polls(lambda m: knock(m.network.capture, SRV01[1], 135, m.network.port(), times=1), 16)),
                                                 from_the_middle), 'from_middle', 'capture', says='192.0.2.10 to 192.', healthy=UNKNOWN),
+    'from-the-middle-behind-the-mapper': Faulty(behind_the_mapper, 'from_middle', 'capture', healthy=UNKNOWN),
     'from-the-middle-beside-a-fault': Faulty(one_from_the_middle('tcp', bad(takes=4.2), 8), 'slow', 'server', 1, also=('from_middle',)),
 }
 

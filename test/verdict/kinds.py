@@ -39,6 +39,7 @@ KINDS = {
     'handles_open': (['handles_open'], r'30 '),
     # the capture
     'lost': (['lost'], r'captur'),
+    'lost_on_its_way': (['lost'], r'sent again'),
     'out_of_order': (['lost'], r'order'),
     'cut': (['lost', 'damaged'], r'cut|snap'),
     'one_way': (['lost'], r'direction|way'),
