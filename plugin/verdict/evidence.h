@@ -21,7 +21,7 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
       "check account, password, clocks, the name of the server, and what both require of SMB (version, signing)") \
     X(SHARE_DENIED, "share_denied", "Share IPC$ denied", \
       "give the account the right to log on from the network; or the server accepts encrypted SMB alone") \
-    X(PIPE_MISSING, "pipe_missing", "Service for counters not running", "start Remote Registry on the server") \
+    X(PIPE_MISSING, "pipe_missing", "Service for counters not available", "start Remote Registry on the server") \
     X(PIPE_STARTING, "pipe_starting", "Service for counters still starting", "let the client try again in a second") \
     X(PIPE_DENIED, "pipe_denied", "Access to the counters denied", "add the account to Performance Monitor Users") \
     X(BIND_REFUSED, "bind_refused", "Kind of call refused", "check the interface, and how both protect calls") \

@@ -74,15 +74,11 @@ static const outcome_row outcomes[] = {
     {0xc00000d0, "STATUS_REQUEST_NOT_ACCEPTED", OF_STEP, PARTY_SERVER, "no more sessions"},
     {STATUS_ACCESS_DENIED, "STATUS_ACCESS_DENIED", VERDICT_PIPE_DENIED, PARTY_SERVER, "no rights"},
     {0xc00000bb, "STATUS_NOT_SUPPORTED", OF_STEP, PARTY_SERVER, "not supported"},
-    {0xc00000cc, "STATUS_BAD_NETWORK_NAME", OF_STEP, PARTY_SERVER, "no such share"},
     {0xc0000034, "STATUS_OBJECT_NAME_NOT_FOUND", OF_STEP, PARTY_SERVER, "Remote Registry is disabled?"},
     {0xc00000ac, "STATUS_PIPE_NOT_AVAILABLE", VERDICT_PIPE_STARTING, PARTY_SERVER, "Remote Registry is starting?"},
     {0xc00000ab, "STATUS_INSTANCE_NOT_AVAILABLE", VERDICT_PIPE_STARTING, PARTY_SERVER, "no free instance; starting?"},
     {0xc000014b, "STATUS_PIPE_BROKEN", OF_STEP, PARTY_SERVER, "service ended?"},
     {0xc00000b0, "STATUS_PIPE_DISCONNECTED", OF_STEP, PARTY_SERVER, "service ended?"},
-    {0xc00000c9, "STATUS_NETWORK_NAME_DELETED", OF_STEP, PARTY_SERVER, "the share was ended"},
-    {0xc0000128, "STATUS_FILE_CLOSED", OF_STEP, PARTY_SERVER, "the pipe was closed"},
-    {0xc00000b5, "STATUS_IO_TIMEOUT", OF_STEP, PARTY_SERVER, "timed out"},
     {STATUS_NETWORK_SESSION_EXPIRED, "STATUS_NETWORK_SESSION_EXPIRED", VERDICT_SESSION_EXPIRED, PARTY_SERVER,
      "session expired"},
     {STATUS_USER_SESSION_DELETED, "STATUS_USER_SESSION_DELETED", VERDICT_SESSION_EXPIRED, PARTY_SERVER,
@@ -693,10 +689,13 @@ void steps_add_failure(verdict_monitor *monitor, const setup_failure *failure)
 {
     setup_step step = failure->step;
     const outcome_row *row = find_outcome_row(failure->outcome);
-    bool is_status = failure->outcome >> 30 == 3;
-    const char *number = wmem_strdup_printf(monitor->pool, is_status ? "STATUS 0x%08x" : "Kerberos error %u",
-                                            failure->outcome - (is_status ? 0 : OUTCOME_KERBEROS));
-    const char *meaning = row->number > 0 ? row->meaning : number;
+    const header_field_info *statuses = proto_registrar_get_byname("smb2.nt_status"); /* BASE_EXT_STRING */
+    value_string_ext *names = (value_string_ext *)statuses->strings;
+    const char *meaning =
+        row->number > 0 ? row->meaning
+        : failure->outcome >> 30 == 3
+            ? ws_val_to_str_ext(monitor->pool, failure->outcome, names, "STATUS 0x%08x")
+            : wmem_strdup_printf(monitor->pool, "Kerberos error %u", failure->outcome - OUTCOME_KERBEROS);
     bool is_of_step = row->kind == OF_STEP || (row->kind == VERDICT_PIPE_DENIED && step != STEP_PIPE);
     bool is_center = failure->connection && failure->connection->port == PORT_KERBEROS;
     bool is_client = row->party == PARTY_CLIENT;
@@ -710,6 +709,7 @@ void steps_add_failure(verdict_monitor *monitor, const setup_failure *failure)
     verdict_evidence shown = failure->shown;
 
     shown.more = row->name;
+    shown.advice = row->number > 0 ? NULL : "what this status means is in [MS-ERREF] 2.3.1, or RFC 4120 7.5.9";
     if (failure->outcome <= OUTCOME_RESET) {
         shown.which = wmem_strdup_printf(monitor->pool, "%u", failure->connection->port);
     }

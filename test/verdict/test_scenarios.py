@@ -13,7 +13,7 @@ import kinds
 from faulty import CROWDED, FAR, FAULTY, RUNGS, Faulty
 from test_books import balance, look
 from healthy import QUIET, HEALTHY, groups
-from network import CLIENT, SRV01, Network, ask, bad, pause, polls
+from network import Network, bad, pause, polls
 
 TOP = pathlib.Path(__file__).parents[2]
 MOST = 120      # characters of the first line
@@ -200,4 +200,4 @@ def test_the_list_of_statuses_is_documented():
     source = (TOP / 'plugin' / 'verdict' / 'steps.c').read_text('utf-8')
     rows = re.findall(r'"((?:STATUS|KDC|KRB)_\w+)", \w+, \w+,\s+"([^"]+)"', source)
     page = (TOP / 'docs' / 'symptoms.md').read_text('utf-8')
-    assert len(rows) > 35 and [row for row in rows if '%s: %s' % row not in page] == []
+    assert len(rows) > 30 and [row for row in rows if '%s: %s' % row not in page] == []
