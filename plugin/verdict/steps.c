@@ -255,6 +255,9 @@ verdict_connection *steps_note_call(packet_info *pinfo, bool is_response)
     mark_ours(connection->peers);
     connection->end.frame = is_response ? connection->end.frame : 0; /* another pipe was closed */
     connection->first_call = connection->first_call > 0 ? connection->first_call : verdict_now(pinfo).time;
+    if (is_response && connection->logon) {
+        wmem_map_insert(steps.accounts, connection->logon, connection);
+    }
     connection->asked = is_response ? (verdict_moment){connection->asked.frame, 0} : verdict_now(pinfo);
     pass_step(connection, is_response ? STEP_CALL : STEP_BIND, pinfo->num);
     return connection;
@@ -620,6 +623,7 @@ static void steps_reset(void *data _U_)
     steps = (steps_seen){
         .by_addresses = wmem_map_new(memory, wmem_str_hash, g_str_equal),
         .by_number = wmem_map_new_autoreset(memory, wmem_file_scope(), g_direct_hash, g_direct_equal),
+        .accounts = wmem_map_new(memory, wmem_str_hash, g_str_equal),
         .pipe_failures = wmem_map_new(memory, g_direct_hash, g_direct_equal),
     };
 }
@@ -721,9 +725,12 @@ void steps_find(verdict_monitor *monitor)
     const verdict_peers *peers = monitor->pair, *asker = peers->asker;
     const setup_failure *failure = find_failure(peers);
     bool is_doubt = failure->outcome == OUTCOME_SIGNING || failure->outcome == OUTCOME_GUEST;
-    /* about performance counters: of the peers, or, unless a doubt, of one of the client's servers that has no other uses, or nothing else is in the
-     * capture */
-    bool is_meant = peers->is_ours || (!peers->has_other_uses && ((asker->asks && !is_doubt) || !steps.has_asker));
+    /* about performance counters: of the peers; or, unless a doubt, if the client or its account asks any server for them, or nobody does: all but
+     * a server's other uses, and the share that only pipes have */
+    bool is_other_use = peers->has_other_uses && failure->step != STEP_SHARE;
+    const char *account = failure->shown.which;
+    bool has_asked = !is_doubt && (asker->asks || (account && wmem_map_contains(steps.accounts, account)));
+    bool is_meant = peers->is_ours || (!is_other_use && (has_asked || !steps.has_asker));
     bool is_unseen = failure->outcome == OUTCOME_SILENT && steps_is_one_way(asker->one_way); /* if it was answered */
     bool is_consequence = false;
 

@@ -131,6 +131,7 @@ typedef struct {
     verdict_peers *newest_peers;
     wmem_map_t *by_addresses; /* "client server" -> verdict_peers; "client" -> its first ones */
     wmem_map_t *by_number;    /* Wireshark's number of a conversation -> verdict_connection; each capture counts anew */
+    wmem_map_t *accounts;     /* of clients whose calls on performance counters were answered, compared only */
     wmem_map_t *pipe_failures; /* frame of a request -> pipe_failure */
     double first, last;        /* times of TCP packets, seconds since 1970; 0: none yet */
     bool was_set;              /* they go back by a second or more: nothing that depends on times is judged */

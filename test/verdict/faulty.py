@@ -180,10 +180,10 @@ def no_connection(answer, port=445, by_mapper=False):
     return rung
 
 
-def smb_says(command, status, blob=b'', share='IPC$', name='winreg', user='monitor'):
+def smb_says(command, status, blob=b'', share='IPC$', name='winreg', user='monitor', client=CLIENT):
     """What SMB2 refuses before there is a pipe."""
     def rung(w, server):
-        tcp = Link(w.capture, 445, w.port(), server=server[1])
+        tcp = Link(w.capture, 445, w.port(), client=client, server=server[1])
         with w.culprit():
             if attempt(lambda: Pipe(Session(tcp, {command: status}, '\\\\%s\\%s' % (server[0], share), user, blob), name)):
                 tcp.segment(0, b'', RST)
@@ -384,6 +384,11 @@ LADDER = {
     'one-of-two-accounts': Faulty(polls(4, lambda m: smb_says(SETUP, 0xC000006D, user='svc-prtg')(m.network, SRV01), 4, mode='smb'), 'logon_failed', 'client', 1,
                                   says=' as LAB\\svc-prtg ('),
     'one-of-two-accounts-of-a-connection': Faulty(polls(4, other_logon, 4, mode='smb'), 'logon_failed', 'client', says=' as LAB\\svc-prtg ('),
+    'account-of-another-client': Faulty(lambda w: (polls(8, mode='smb')(w), smb_says(SETUP, 0xC000006D, client=OTHER)(w, SRV01)), 'logon_failed', 'client', 1,
+                                        at=SRV01, by=OTHER),
+    'share-denied-beside-files': Faulty(lambda w: (Session(Link(w.capture, 445, w.port(), server=SRV01[1]), share='\\\\SRV01\\DATA'),
+                                                   smb_says(TREE, 0xC0000022)(w, SRV01)), 'share_denied', EITHER, 1),
+    'pipe-with-another-status': Faulty(lambda w: smb_says(CREATE, 0xC0000043)(w, SRV01), 'pipe_missing', 'server', 1, says='(STATUS_SHARING_VIOLATION)'),
     'account-with-a-dollar': Faulty(lambda w: smb_says(SETUP, 0xC000006D, user='SQL$SALES')(w, SRV01), 'logon_failed', 'client', 1, says=' as LAB\\SQL$SALES ('),
     'logon-kdc-behind-a-run': Faulty(and_then(polls(8, mode='smb'), lambda w: kdc_refuses(w, SRV01)), 'logon_failed', 'server', 1, says='a key distribution center'),
     'pipe-missing-beside-sealed': Faulty(beside(RUNGS['pipe-missing'][0], 'sealed'), 'pipe_missing', 'server', 1, at=SRV02),

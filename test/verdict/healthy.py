@@ -180,6 +180,7 @@ PLANS = {
     'both-ports': Healthy(polls(both_ports, 8, mode='smb')),
     'second-port-silent': Healthy(polls(second_port_silent, 8, mode='smb')),
     'files-refused': Healthy(polls(4, files_too, 8, mode='smb')),
+    'files-refused-to-another': Healthy(lambda w: (polls(8, mode='smb')(w), smb_says(SETUP, 0xC000006D, user='jane', client=OTHER)(w, SRV01))),
     'ends-unseen': Healthy(polls(8, lambda m: ends_unseen(m, 0, 0x11))),
     **{'mirrored-' + x: Healthy(mirrored(polls(8, mode=x))) for x in ('tcp', 'smb', 'hkpd')},
     # Another program of the client looks at what the server requires, or asks for a ticket that there is not
