@@ -117,11 +117,6 @@ def lost_on_its_way(m):
     m.tcp.ack(0)
 
 
-def pairs(second):
-    """Samples in pairs, each minute; second: what there is of the second one of the seventh."""
-    return polls(*[part for n in range(12) for part in (lambda m, n=n: m.network.at(60 * n), 1, second if n == 6 else 1)])
-
-
 def and_then(play, change):
     """The capture of a scenario, changed."""
     def changed(w):
@@ -149,7 +144,6 @@ LATE = {
     **{'server-late-' + x: Faulty(polls(8, bad(takes=4.2), 8, mode=x), 'slow', 'server', 1, says={      # whose host acknowledged the request, if anybody's
         'tcp': 'SRV01 responds slowly', 'smb': 'SRV01 (or the network) responds slowly'}.get(x, '')) for x in MOST},
     'server-late-captured-in-two-places': Faulty(mirrored(polls(8, bad(takes=4.2), 8), 45000), 'slow', 'server'),
-    'server-late-in-a-pair': Faulty(pairs(bad(takes=9)), 'slow', 'server', 1),
     **{'server-slow-' + x: slow(10, bad(10, takes=.8), mode=x) for x in ('tcp', 'smb', 'sealed', 'sealed-hkpd', 'hkpd', 'connects')},
     'server-slow-and-resent': slow(10, bad(6, takes=.8), good(between=resends(0)), bad(6, takes=.8), count=(12, 13), also=('resent',)),
     'server-late-once-in-an-hour': Faulty(polls(good(6, 300), bad(takes=40), good(6, 300), mode='smb'), 'slow', 'server', 1),
@@ -258,13 +252,6 @@ def stuck(command=None, ends=None, smb=True):
             w.wait(12)
             tcp.close()
     return rung
-
-
-def mapper_answer_cut(w):
-    """What stands at its captured end is no status."""
-    number = ask_mapper(w.capture, SRV01[1], client_port=w.port())
-    w.capture.snap(number, 54 + 24 + 60)
-    w.since.append(number)
 
 
 def mapper_faults(w, server):
@@ -384,8 +371,7 @@ LADDER = {
     'one-of-two-accounts': Faulty(polls(4, lambda m: smb_says(SETUP, 0xC000006D, user='svc-prtg')(m.network, SRV01), 4, mode='smb'), 'logon_failed', 'client', 1,
                                   says=' as LAB\\svc-prtg ('),
     'one-of-two-accounts-of-a-connection': Faulty(polls(4, other_logon, 4, mode='smb'), 'logon_failed', 'client', says=' as LAB\\svc-prtg ('),
-    'account-of-another-client': Faulty(lambda w: (polls(8, mode='smb')(w), smb_says(SETUP, 0xC000006D, client=OTHER)(w, SRV01)), 'logon_failed', 'client', 1,
-                                        at=SRV01, by=OTHER),
+    'account-of-another-client': Faulty(lambda w: (polls(8, mode='smb')(w), smb_says(SETUP, 0xC000006D, client=OTHER)(w, SRV01)), 'logon_failed', 'client', 1, by=OTHER),
     'share-denied-beside-files': Faulty(lambda w: (Session(Link(w.capture, 445, w.port(), server=SRV01[1]), share='\\\\SRV01\\DATA'),
                                                    smb_says(TREE, 0xC0000022)(w, SRV01)), 'share_denied', EITHER, 1),
     'pipe-with-another-status': Faulty(lambda w: smb_says(CREATE, 0xC0000043)(w, SRV01), 'pipe_missing', 'server', 1, says='(STATUS_SHARING_VIOLATION)'),
@@ -717,7 +703,6 @@ CAPTURE = {
     'cut-while-counters-are-added': Faulty(cut_while_added, 'cut', 'capture', also=('assumed',)),
     'cut-smb': Faulty(and_then(polls(8, logs_on_again, 8, mode='smb'), snapped(300)), 'cut', 'capture'),
     'cut-segments': Faulty(and_then(polls(8, mode='smb', **crowd(lambda n: ['instance %d' % i for i in range(150)])), snapped(1000)), 'cut', 'capture'),
-    'cut-mapper-answer': Faulty(mapper_answer_cut, 'cut', 'capture', 1, healthy=(None,)),
     'cut-all': Faulty(and_then(polls(8), snapped(96)), 'cut', 'capture', healthy=(None,)),
     'mapper-faults-without-winreg': Faulty(beside(mapper_faults), 'bind_refused', 'server', 1, at=SRV02, options=('--disable-protocol', 'winreg')),
     'requests-alone': Faulty(and_then(beside(RUNGS['syn-refused'][0]), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
