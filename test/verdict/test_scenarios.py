@@ -192,7 +192,7 @@ def test_each_status_has_its_own_sentence(said):
     names = [n for n in RUNGS if n.startswith('logon-')]
     texts = {n: re.sub(r'\d+', '', said(n, FAULTY[n]).findings[0]['text']) for n in names}
     assert len(set(texts.values())) == len(names) > 10, texts
-    assert [[n for n in names if word in texts[n]] for word in ('guest', 'SMB signing', 'STATUS x')] == [
+    assert [[n for n in names if word in texts[n]] for word in ('guest', 'SMB signing', 'STATUS_INTERNAL_ERROR')] == [
         ['logon-guest'], ['logon-signing-required'], ['logon-of-no-row']], texts
 
 
