@@ -684,9 +684,9 @@ static const setup_failure *find_failure(const verdict_peers *peers)
     bool is_long = waits->outcome == OUTCOME_SILENT
                        ? waits->shown.count > 1
                        : waits->outcome == OUTCOME_UNANSWERED && waits->connection->by[BY_SERVER].packets > 0 &&
-                             steps.last - waits->shown.since.time >= STEPS_LONG_WAIT;
+                             !steps.was_set && steps.last - waits->shown.since.time >= STEPS_LONG_WAIT;
 
-    return is_further && is_long && !steps.was_set ? waits : failure;
+    return is_further && is_long ? waits : failure;
 }
 
 void steps_add_failure(verdict_monitor *monitor, const setup_failure *failure)

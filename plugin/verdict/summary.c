@@ -15,6 +15,8 @@
 #include <math.h>
 
 #define ENCRYPTED "SMB3 encrypts packets, and no key opens them: frame %u, docs/decryption.md"
+#define GOES_BACK \
+    "Times of the capture go back: no lateness, no missing response is judged (mergecap brings files into order)"
 #define NOTHING \
     "No call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: docs/symptoms.md, \"Wireshark shows none of it\""
 
@@ -48,10 +50,11 @@ static bool lacks_names(const verdict *v)
     return 2 * v->omitted.counts[OMITTED_UNTYPED] > v->values;
 }
 
-/* Returns the worst health of all monitors; at best NOT_KNOWN without one, if calls were not decoded, or most values have no result. */
+/* Returns the worst health of all monitors; at best NOT_KNOWN without one, if calls were not decoded, most values have no result, or times go back. */
 static health find_health_of_all(const verdict *v)
 {
-    bool is_known = v->monitors->len > 0 && v->omitted.counts[OMITTED_UNDECODED] == 0 && !lacks_names(v);
+    bool is_known =
+        v->monitors->len > 0 && v->omitted.counts[OMITTED_UNDECODED] == 0 && !lacks_names(v) && !steps.was_set;
     health all = is_known ? HEALTHY : NOT_KNOWN;
 
     for (unsigned i = 0; i < v->monitors->len; i++) {
@@ -249,6 +252,9 @@ static GPtrArray *format_notes(const verdict *v)
                            g_strdup_printf("Most values have no result (%" PRIu64 " of %" PRIu64
                                            "): the capture lacks the types of their counters",
                                            omitted.counts[OMITTED_UNTYPED], v->values));
+    }
+    if (steps.was_set) {
+        g_ptr_array_add(notes, g_strdup(GOES_BACK));
     }
     if (v->monitors->len == 0 && !omitted.any_decoded && omitted.counts[OMITTED_UNDECODED] == 0) {
         g_ptr_array_add(notes, steps.encrypted ? g_strdup_printf(ENCRYPTED, steps.encrypted) : g_strdup(NOTHING));
