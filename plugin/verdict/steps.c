@@ -391,7 +391,18 @@ static void see_segment(verdict_connection *connection, const tcp_info_t *tcp, b
     }
 }
 
-/* Notes a TCP packet, and the capture's times. */
+/* Notes the capture's times, of any packet. */
+static void see_frame(verdict_connection *connection _U_, packet_info *pinfo, const epan_dissect_t *edt _U_,
+                      const void *frame _U_)
+{
+    double now = verdict_now(pinfo).time;
+
+    steps.first = steps.first > 0 ? steps.first : now;
+    steps.was_set |= now <= steps.last - 1;
+    steps.last = now;
+}
+
+/* Notes a TCP packet. */
 static void see_tcp(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt _U_,
                     const void *packet)
 {
@@ -402,11 +413,10 @@ static void see_tcp(verdict_connection *connection, packet_info *pinfo, const ep
     const setup_failure *waits = &connection->peers->waits;
     bool is_connecting = waits->outcome == OUTCOME_SILENT && waits->connection->port == connection->port;
 
-    steps.first = steps.first > 0 ? steps.first : now.time;
-    steps.was_set |= now.time <= steps.last - 1;
-    steps.last = connection->newest = now.time;
+    connection->newest = now.time;
     if (pinfo->fd->cap_len < pinfo->fd->pkt_len) {
         evidence_add(memory, &connection->peers->lacks[LACKS_BYTES], now);
+        connection->peers->has_messages |= connection->port == PORT_SMB; /* cut so short that none is seen */
     }
     if (has_ack && !(tcp->th_flags & TH_RST) && is_connecting) { /* SYN/ACK, or a later one */
         pass_step(connection, waits->step, now.frame);
@@ -637,6 +647,7 @@ typedef struct {
 } watched_tap;
 
 static watched_tap watched_taps[] = {
+    {"frame", see_frame, NULL, false},
     {"tcp", see_tcp, NULL, false},
     {"smb2", see_smb2, NULL, false},
     {"ntlmssp", see_ntlm, NULL, false},
@@ -651,10 +662,11 @@ static watched_tap watched_taps[] = {
 static tap_packet_status steps_see_packet(void *tap, packet_info *pinfo, epan_dissect_t *edt, const void *tapped,
                                           tap_flags_t flags _U_)
 {
+    const watched_tap *watched = tap;
     verdict_connection *connection = find_connection(pinfo);
 
-    if (connection) {
-        ((const watched_tap *)tap)->see(connection, pinfo, edt, tapped);
+    if (connection || watched->see == see_frame) {
+        watched->see(connection, pinfo, edt, tapped);
     }
     return TAP_PACKET_DONT_REDRAW;
 }

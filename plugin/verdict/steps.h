@@ -133,7 +133,7 @@ typedef struct {
     wmem_map_t *by_number;    /* Wireshark's number of a conversation -> verdict_connection; each capture counts anew */
     wmem_map_t *accounts;     /* of clients whose calls on performance counters were answered, compared only */
     wmem_map_t *pipe_failures; /* frame of a request -> pipe_failure */
-    double first, last;        /* times of TCP packets, seconds since 1970; 0: none yet */
+    double first, last;        /* times of packets, seconds since 1970; 0: none yet */
     bool was_set;              /* they go back by a second or more: nothing that depends on times is judged */
     bool has_asker;            /* any client asks for performance data */
     uint32_t encrypted;        /* first frame of SMB3 that no key opens; 0: there is none */

@@ -285,6 +285,20 @@ def open_unanswered(w, server):
     m.hang_up(RST)
 
 
+def first_call_reset(w, server):
+    m = start(w, server=server, browses=False).reach()
+    m.ask_alone(OPEN)
+    with w.culprit():
+        m.hang_up(RST, 1)
+
+
+def names_fail_sealed(m):
+    """The service ends at the first call."""
+    m.reach().line.fate = dict(opnum=REG_INFO, instead=0xC000014B)
+    named(lambda m: attempt(m.client.reg_info, m.sets[0].guid, 1))(m)
+    leaves()(m)
+
+
 def key_denied(w, server):
     m = start(w, 'hkpd-smb', server=server)
     carrier = m.connect()
@@ -335,6 +349,7 @@ RUNGS = {
     'open-denied': (call_says(OPEN, 5, mode='smb', browses=False), 'call_failed', EITHER, 1),
     'names-denied': (names_denied, 'call_failed', EITHER, 1),
     'open-unanswered': (open_unanswered, 'unanswered', 'server', 1),
+    'open-reset': (first_call_reset, 'broken', 'server', 1),
     'open-faults': (call_says(OPEN, 5, 'faults', 'smb', browses=False), 'call_failed', EITHER, 1),
     'unknown-interface-fault': (call_says(OPEN, 0x1C010003, 'faults', browses=False), 'interface_missing', 'server', 1),
     'signed-and-denied': (call_says(OPEN, 5, browses=False, protocol=SignedRpc), 'not_sealed', 'client', 1),
@@ -436,6 +451,14 @@ def hangs(m):
     idles(60)(m)
 
 
+def hangs_beside_arp(m):
+    """... and nothing of TCP goes by any more."""
+    named(lambda m: m.ask_alone())(m)
+    m.network.wait(60)
+    m.network.capture.add(bytes(12) + b'\x08\x06\0\1\x08\0\6\4\0\1'.ljust(46, b'\0'))
+    m.forget()
+
+
 def hangs_behind_a_probe(m):
     m.line.call(DATA, request(DATA, hQuery=m.handle, dwInSize=0))
     hangs(m)
@@ -525,6 +548,7 @@ DURING = {
     **{'pipe-broken-' + x: smb_fails(0xC000014B, 'pipe_broken', mode=x) for x in ('smb', 'smb-reads', 'hkpd-smb', 'sealed-smb', 'sealed-smb-reads', 'sealed-hkpd-smb')},
     **{'smb-fails-%x' % x: smb_fails(x, 'smb_failed', says='STATUS_' + says) for x, says in (
         (0xC00000B5, 'IO_TIMEOUT'), (0xC00000B0, 'PIPE_DISCONNECTED'), (0xC00000C9, 'NETWORK_NAME_DELETED'), (0xC0000128, 'FILE_CLOSED'))},
+    'pipe-broken-at-the-first-call-sealed': odd('pipe_broken', 'server', names_fail_sealed, count=1, mode='sealed-smb', browses=False),
     'session-expired': smb_fails(0xC000035C, 'session_expired', EITHER, says='STATUS_NETWORK_SESSION_EXPIRED'),
     'session-deleted-sealed': smb_fails(0xC0000203, 'session_expired', EITHER, 'sealed-smb', says='STATUS_USER_SESSION_DELETED'),
     'provider-gone': fails(8, bad(8), denies={DATA: (4200, FROM_9)}, count=8, says='ERROR_WMI_GUID_NOT_FOUND'),
@@ -583,6 +607,9 @@ DURING = {
     'server-hangs-and-resets': odd('unanswered', 'server', 8, hangs, lambda m: m.hang_up(RST, 1), count=1),
     'in-vain-and-reset': odd('unanswered', 'network', 8, lambda m: dies(m, 1), count=1),
     'answers-dropped-and-reset': odd('unanswered', 'network', 8, lambda m: never_acknowledged(m, 1), count=1),
+    'server-hangs-and-only-others-go-on': odd('unanswered', 'server', 8, hangs_beside_arp, count=1),
+    'gone-as-the-clock-is-set-back': Faulty(lambda w: (polls(8)(w), w.wait(-60), no_connection(None, 49671)(w, SRV01)), 'unreachable', 'network', 3,
+                                            says='Times of the capture go back'),
     'server-hangs-behind-a-probe-sealed': odd('unanswered', 'server', 8, hangs_behind_a_probe, gone, count=1, mode='sealed'),
     'server-hangs-client-asks-on': odd('unanswered', 'server', 8, hangs, 8, count=1),
     **{'server-hangs-client-comes-back-' + x: odd('unanswered', 'server', 8, hangs, leaves(RST), 8, count=1, mode=x) for x in ('tcp', 'sealed')},
@@ -703,7 +730,7 @@ CAPTURE = {
     'cut-while-counters-are-added': Faulty(cut_while_added, 'cut', 'capture', also=('assumed',)),
     'cut-smb': Faulty(and_then(polls(8, logs_on_again, 8, mode='smb'), snapped(300)), 'cut', 'capture'),
     'cut-segments': Faulty(and_then(polls(8, mode='smb', **crowd(lambda n: ['instance %d' % i for i in range(150)])), snapped(1000)), 'cut', 'capture'),
-    'cut-all': Faulty(and_then(polls(8), snapped(96)), 'cut', 'capture', healthy=(None,)),
+    **{'cut-all-' + x: Faulty(and_then(polls(8, mode=x), snapped(96)), 'cut', 'capture', healthy=(None,)) for x in ('tcp', 'smb')},
     'mapper-faults-without-winreg': Faulty(beside(mapper_faults), 'bind_refused', 'server', 1, at=SRV02, options=('--disable-protocol', 'winreg')),
     'requests-alone': Faulty(and_then(beside(RUNGS['syn-refused'][0]), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
     'answers-alone': Faulty(and_then(polls(8), one_direction(1)), 'one_way', 'capture', healthy=UNKNOWN),
