@@ -67,6 +67,15 @@ static bool is_resent_in_vain(const verdict_connection *connection, bool by_clie
     return connection->by[!by_client].heard_at <= when && connection->by[by_client].resent >= FEWEST_RESENT;
 }
 
+/* Returns true if the server, or a firewall, ended the connection soon behind a request. */
+static bool has_ended_instead(const monitor_call *call)
+{
+    const verdict_connection *connection = call->connection;
+
+    return is_ended_by_server(connection) && connection->end.frame > call->asked.frame &&
+           connection->end.time - call->asked.time < STEPS_LONG_WAIT;
+}
+
 /* Returns true if a request has no response within STEPS_LONG_WAIT, and neither the capture nor the connection's end is why. `until`: time until
  * which it waits, seconds since 1970. */
 static bool is_unanswered(const monitor_call *call, double until)
@@ -75,10 +84,8 @@ static bool is_unanswered(const monitor_call *call, double until)
     const verdict_peers *pair = connection->peers;
     bool is_unseen =
         pair && MAX(pair->lacks[LACKS_PACKETS].until.frame, pair->lacks[LACKS_BYTES].until.frame) > call->asked.frame;
-    bool has_ended = is_ended_by_server(connection) && connection->end.frame > call->asked.frame &&
-                     connection->end.time - call->asked.time < STEPS_LONG_WAIT;
 
-    return until - call->asked.time >= STEPS_LONG_WAIT && !steps.was_set && !is_unseen && !has_ended &&
+    return until - call->asked.time >= STEPS_LONG_WAIT && !steps.was_set && !is_unseen && !has_ended_instead(call) &&
            !steps_is_one_way(connection) && !is_made_good(call);
 }
 
@@ -97,6 +104,9 @@ static monitor_problem find_missing(const verdict_monitor *monitor, const monito
                : is_of_session       ? PROBLEM_NONE
                : idle >= IDLE_STOP_S ? PROBLEM_IDLE_STOP
                                      : PROBLEM_PIPE;
+    }
+    if (call->query->number + call->query->num_open == 0 && has_ended_instead(call) && !is_made_good(call)) {
+        return PROBLEM_CLOSED; /* show_open() tells it of queries */
     }
     if (!is_unanswered(call, failure ? failure->at.time : steps.last)) {
         return PROBLEM_NONE;
@@ -134,7 +144,9 @@ static void show_call(const verdict *v, verdict_monitor *monitor, const monitor_
     bool is_pipe = number == PROBLEM_PIPE || number == PROBLEM_IDLE_STOP;
     const shown_problem own = {.query = call->query,
                                .number = number,
-                               .at = is_pipe ? call->failure->at : monitor_call_shown_at(call),
+                               .at = is_pipe                    ? call->failure->at
+                                     : number == PROBLEM_CLOSED ? call->connection->end
+                                                                : monitor_call_shown_at(call),
                                .what = call->operation,
                                .status = is_pipe ? call->failure->status : call->status,
                                .is_fault = call->is_fault,

@@ -496,7 +496,11 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
         waits->shown.count -= waits->step == step && waits->shown.count > 0; /* its latest request was answered */
     } else if (is_error && step == NUM_STEPS) {
         const pipe_failure failure = {now, smb->status};
+        bool is_unread = connection->asked.time <= 0 && connection->peers->is_ours && is_about(smb, "winreg");
         wmem_map_insert(steps.pipe_failures, GUINT_TO_POINTER(asked), wmem_memdup(memory, &failure, sizeof failure));
+        if (is_unread && find_outcome_row(smb->status)->number > 0) { /* of a sealed call */
+            fail_step(connection, STEP_CALL, smb->status, now);
+        }
     } else if (is_error) {
         fail_step(connection, step, smb->status, now);
     } else if (step < NUM_STEPS && smb->status != NT_STATUS_PENDING) {
