@@ -144,8 +144,9 @@ def test_export_objects(tshark, tmp_path, make, names, passes):
 
 def objects_of(s):
     """-> the list's rows, and {name: text}, of sharkd"""
-    out, = s.ask(('tap', dict(tap0='eo:pcq')))
-    tap = json.loads(out)['result']['taps'][0]
+    out, = s.ask(('tap', dict(tap0='nstat:pcq,queries', tap1='eo:pcq')))
+    table, tap = sorted(json.loads(out)['result']['taps'], key=lambda t: 'objects' in t)
+    assert 'SRV01' in str(table)        # both are filled at the end
     names = [o['filename'] for o in tap['objects']]
     told = [s.ask(('download', dict(token='%s_%d' % (tap['tap'], i)))) for i in range(len(names))]
     return tap['objects'], {n: base64.b64decode(json.loads(t)['result']['data']).decode() for n, (t,) in zip(names, told)}

@@ -36,11 +36,13 @@ def test_each_at_the_structure_that_is_wrong(tshark, tmp_path):
     data(buffers.block(4, buffers.multi_instances(len(odd) + 16, 1).add(odd).add(buffers.counter_data(1))), ('count', 'pcq.data_header'),
          ('size', 'pcq.instance'), count=9)
     data(buffers.single_block(1), ('time', 'pcq.data.perf_freq'), freq=0)
+    b.reg(10, buffers.string_buffer([(1, 'one'), (2, 'two')], offsets={1: 4096}))
     scenario = b.scenario
     frames = read(tshark, scenario, tmp_path)
     numbers = [n for n, there in sorted(scenario.frames.items()) if (there[0].opnum, there[0].kind) == (DATA, 'response')]
     assert [[x[:2] for x in experts(frames[n])] for n in numbers] == wanted
-    assert all('[Malformed Packet]' in x for x in tshark.info(tmp_path / 'scenario.pcap', '-Y', 'pcq.instance').values())     # as without its tree
+    shown = tshark.info(tmp_path / 'scenario.pcap', '-Y', 'pcq.instance || pcq.expert.string_offset').values()      # as without their trees
+    assert ['[Malformed Packet]' in x for x in shown] == [True, True], shown
 
 
 def test_a_hundred_are_said_and_the_others_counted(tshark, tmp_path):

@@ -133,11 +133,14 @@ def test_nothing_to_do_with_it(said, name):
     assert len(found.lines) == 1 and len(found.lines[0]) <= MOST, found.lines
 
 
-@pytest.mark.parametrize('name, late', [*((lost, 0) for lost in ('samples-lost', 'requests-lost', 'answers-lost-tcp')), ('client-late-tcp', 1), ('client-late-old-loss-tcp', 1)])
+@pytest.mark.parametrize('name, late', [
+    *((lost, (0, 0)) for lost in ('samples-lost', 'requests-lost', 'answers-lost-tcp')), ('client-late-tcp', (1, 0)), ('client-late-old-loss-tcp', (1, 0)),
+    ('server-late-tcp', (0, 1))])
 def test_who_is_late_is_counted(said, name, late):
     """What is lost makes nobody late."""
     found = said(name, FAULTY[name])
-    assert [(m['late_asked'], m['late_answered']) for m in found.json['monitors']] == [(late, 0)] and re.findall(r', (\d+) late', found.lines[-1]) == ['1'] * late, found.lines
+    assert [(m['late_asked'], m['late_answered']) for m in found.json['monitors']] == [late] and re.findall(r', (\d+ (?:late|slow))', found.lines[-1]) == (
+        ['1 late'] * late[0] + ['1 slow'] * late[1]), found.lines
 
 
 def test_an_interval_is_said_where_there_is_one(said):
