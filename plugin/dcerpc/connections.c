@@ -7,7 +7,7 @@
 
 #include <epan/to_str.h>
 
-static rpc_watched_interface interfaces[RPC_MAPPER];
+static rpc_watched_interface interfaces[NUM_RPC_INTERFACES + 1]; /* the mapper's and another's have no operations */
 
 static const e_guid_t uuid_mapper = {0xe1af8308, 0x5d1f, 0x11c9, {0x91, 0xa4, 0x08, 0x00, 0x2b, 0x14, 0xa0, 0xfa}};
 
@@ -21,7 +21,7 @@ double rpc_seconds_since(const nstime_t *request_time, const packet_info *pinfo)
 
 const rpc_operation *rpc_find_operation(rpc_interface iface, uint16_t opnum)
 {
-    const rpc_operation *operation = iface < RPC_MAPPER ? interfaces[iface].operations : NULL;
+    const rpc_operation *operation = interfaces[iface].operations;
 
     while (operation && operation->name && operation->opnum != opnum) {
         operation++;
