@@ -394,7 +394,7 @@ static void registration_response(pcq_pdu *p)
 static const char *format_counter_path(pcq_pdu *p, const perf_identifier *identifier, bool is_short)
 {
     bool assumed;
-    const char *path = value_format_identifier_path(p->pdu.pool, p->pdu.server, NULL, identifier, &assumed);
+    const char *path = pcq_format_path(p->pdu.pool, p->pdu.server, NULL, identifier, &assumed);
 
     return text_marked(p->pdu.pool, is_short ? text_cut(p->pdu.pool, path, TEXT_SHORT) : path, assumed);
 }
@@ -640,6 +640,7 @@ static void pcq_tap_pdu(pcq_pdu *p)
     tapped->request_code = p->call->request.code;
     tapped->brings_data = pdu->opnum == OPNUM_QueryCounterData;
     tapped->adds = p->call->add;
+    tapped->format_path = pcq_format_path;
     tapped->counters_hash = epoch ? MAX(epoch->hash, 1) : 0;
     /* a handle, or CounterSetGuid and RequestLCID, tell that another call is the same, beside operation and request_code */
     tapped->subject =

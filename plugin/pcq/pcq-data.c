@@ -62,6 +62,26 @@ const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, c
     return name;
 }
 
+const char *pcq_format_path(wmem_allocator_t *pool, const state_server *server, const char *computer,
+                            const perf_identifier *identifier, bool *is_assumed)
+{
+    metadata_key key = metadata_counter_key(identifier->guid, PERF_NO_ID);
+    const metadata_known set = metadata_lookup(server, key);
+    const char *set_label = metadata_format_name(pool, &key, set.name.entry), *label = "*";
+    bool is_single = set.type.entry && set.type.entry->instance_type == 0;
+    const char *instance = is_single ? NULL : identifier->instance;
+
+    *is_assumed = set.name.is_assumed;
+    if (identifier->counter_id != PERF_NO_ID) {
+        key.id = identifier->counter_id;
+        const metadata_result counter = metadata_lookup(server, key).name;
+        label = metadata_format_name(pool, &key, counter.entry);
+        *is_assumed |= counter.is_assumed;
+    }
+    return wmem_strconcat(pool, computer ? "\\\\" : "", computer ? computer : "", "\\", set_label, instance ? "(" : "",
+                          instance ? instance : "", instance ? ")" : "", "\\", label, NULL);
+}
+
 const char *pcq_add_identifier_path(buffer_cursor *cursor, state_server *server, const char *computer,
                                     const perf_identifier *identifier, bool is_assumed)
 {
@@ -71,7 +91,7 @@ const char *pcq_add_identifier_path(buffer_cursor *cursor, state_server *server,
     if (!proto_field_is_referenced(cursor->tree, hf_pcq_identifier_path)) {
         return NULL;
     }
-    const char *path = value_format_identifier_path(pool, server, computer, identifier, &is_name_assumed);
+    const char *path = pcq_format_path(pool, server, computer, identifier, &is_name_assumed);
     const char *marked = text_marked(pool, path, is_assumed || is_name_assumed);
     proto_item *item = proto_tree_add_string(cursor->tree, hf_pcq_identifier_path, cursor->tvb, 0, 0, path);
     proto_item_set_generated(item);

@@ -23,6 +23,11 @@ const char *pcq_add_known_counterset(buffer_cursor *cursor, state_server *server
 const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, const uint8_t *guid, uint32_t id,
                                   bool with_type);
 
+/* Returns what an identifier asks for, as a path: "\\SRV\Set(instance)\Counter", without the computer if that is NULL; "*" for all counters.
+ * `is_assumed`: the name of the counterset or of the counter is. */
+const char *pcq_format_path(wmem_allocator_t *pool, const state_server *server, const char *computer,
+                            const perf_identifier *identifier, bool *is_assumed);
+
 /* Shows the path of an identifier if its field is referenced. `is_assumed`: which block it has is.
  * Returns it for labels, with its mark and without the computer; NULL: it is not referenced. */
 const char *pcq_add_identifier_path(buffer_cursor *cursor, state_server *server, const char *computer,

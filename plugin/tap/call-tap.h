@@ -58,6 +58,9 @@ typedef struct {
     unsigned counters_hash;             /* PerflibV2: of its query's counters, equal for equal sets; 0: not known */
     const perf_identifier *identifiers; /* response of ValidateCounters or QueryCounterInfo */
     uint32_t num_identifiers;
+    /* Formats a path of these: pcq_format_path(). NULL: HKEY_PERFORMANCE_DATA. */
+    const char *(*format_path)(wmem_allocator_t *pool, const state_server *server, const char *computer,
+                               const perf_identifier *identifier, bool *is_assumed);
     const void *subject; /* what the call is about, to know the same call again: `subject_size` bytes */
     uint32_t subject_size;
     uint32_t request_code; /* of QueryCounterSetRegistrationInfo; of a sealed key what stands for the question */

@@ -50,7 +50,7 @@ wmem_array_t *refusals_find(wmem_allocator_t *pool, const call_tap_data *tapped)
         const char *machine = handle_machine(tapped->handle, tapped->server);
         bool is_assumed = false;
         if (identifier->status != 0 && identifier->status != ALREADY_EXISTS) {
-            const char *path = value_format_identifier_path(pool, tapped->server, machine, identifier, &is_assumed);
+            const char *path = tapped->format_path(pool, tapped->server, machine, identifier, &is_assumed);
             add_refusal(found, pool, REFUSED_COUNTER, path, is_assumed, identifier->status,
                         call_tap_identifier_key(tapped, i));
         }

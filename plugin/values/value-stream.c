@@ -297,12 +297,6 @@ perf_result value_stream_result(value_stream *stream)
 
 /* --- Doubt -------------------------------------------------------------------------------------------------------- */
 
-/* True if a counterset is known to have one instance, which paths leave out. */
-static bool is_single_instance(const metadata_known *set)
-{
-    return set->type.entry && set->type.entry->instance_type == 0;
-}
-
 const char *value_stream_set(value_stream *stream)
 {
     const perf_identifier *identifier = stream->identifier;
@@ -312,7 +306,8 @@ const char *value_stream_set(value_stream *stream)
         const metadata_known set = metadata_lookup(stream->response.server, key);
         stream->set_label = metadata_format_name(stream->pool, &key, set.name.entry);
         stream->is_set_assumed = set.name.is_assumed;
-        stream->is_single = identifier ? is_single_instance(&set) : !stream->group->has_instances;
+        stream->is_single =
+            identifier ? set.type.entry && set.type.entry->instance_type == 0 : !stream->group->has_instances;
     }
     return stream->set_label;
 }
@@ -390,14 +385,6 @@ const char *value_stream_instance(value_stream *stream)
 
 /* --- Paths -------------------------------------------------------------------------------------------------------- */
 
-/* Returns "\\SRV\Set(instance)\Counter" of its parts. `computer`, `instance`: NULL: none. */
-static char *join_path(wmem_allocator_t *pool, const char *computer, const char *set, const char *instance,
-                       const char *counter)
-{
-    return wmem_strconcat(pool, computer ? "\\\\" : "", computer ? computer : "", "\\", set, instance ? "(" : "",
-                          instance ? instance : "", instance ? ")" : "", "\\", counter, NULL);
-}
-
 const char *value_stream_path(value_stream *stream)
 {
     const value_column *counter = stream->at.counter;
@@ -409,7 +396,9 @@ const char *value_stream_path(value_stream *stream)
     if (row->prefix_size == 0) {
         const char *set = value_stream_set(stream), *instance = value_stream_instance(stream);
         wmem_strbuf_truncate(stream->path, 0);
-        wmem_strbuf_append(stream->path, join_path(stream->pool, stream->computer, set, instance, ""));
+        wmem_strbuf_append(stream->path,
+                           wmem_strconcat(stream->pool, "\\\\", stream->computer, "\\", set, instance ? "(" : "",
+                                          instance ? instance : "", instance ? ")\\" : "\\", NULL));
         row->prefix_size = wmem_strbuf_get_len(stream->path);
     }
     wmem_strbuf_truncate(stream->path, row->prefix_size);
@@ -492,23 +481,4 @@ const char *value_stream_format_formula(const value_stream *stream)
         wmem_strbuf_append_printf(text, ", %s = %s", numbers[i].name, number);
     }
     return wmem_strbuf_get_str(text);
-}
-
-/* --- Identifiers of PerflibV2 ------------------------------------------------------------------------------------- */
-
-char *value_format_identifier_path(wmem_allocator_t *pool, const state_server *server, const char *computer,
-                                   const perf_identifier *identifier, bool *is_assumed)
-{
-    metadata_key key = metadata_counter_key(identifier->guid, PERF_NO_ID);
-    const metadata_known set = metadata_lookup(server, key);
-    const char *set_label = metadata_format_name(pool, &key, set.name.entry), *label = "*";
-
-    *is_assumed = set.name.is_assumed;
-    if (identifier->counter_id != PERF_NO_ID) {
-        key.id = identifier->counter_id;
-        const metadata_result counter = metadata_lookup(server, key).name;
-        label = metadata_format_name(pool, &key, counter.entry);
-        *is_assumed |= counter.is_assumed;
-    }
-    return join_path(pool, computer, set_label, is_single_instance(&set) ? NULL : identifier->instance, label);
 }

@@ -231,10 +231,3 @@ struct value_ops {
     /* Returns what the formula of the current value needs (one of PERF_NEEDS_...) for the value at `at`. Size 0: it is not there. */
     perf_raw (*operand)(value_stream *stream, const value_location *at, unsigned need);
 };
-
-/* --- Identifiers of PerflibV2 ------------------------------------------------------------------------------------- */
-
-/* Returns what an identifier asks for, as a path: "\\SRV\Set(instance)\Counter", without the computer if that is NULL; "*" for all
- * counters. `is_assumed`: the name of the counterset or of the counter is. */
-char *value_format_identifier_path(wmem_allocator_t *pool, const state_server *server, const char *computer,
-                                   const perf_identifier *identifier, bool *is_assumed);
