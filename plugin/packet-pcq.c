@@ -503,9 +503,9 @@ static const char *format_failures(pcq_pdu *p, uint32_t failed)
 {
     value_stream *stream = value_stream_begin(p->pdu.pool, &p->pdu.answer);
 
-    while (value_stream_next_group(stream) && stream->group->type != PERF_ERROR_RETURN) {
+    while (value_stream_next_group(stream) && stream->now.at.group->type != PERF_ERROR_RETURN) {
     }
-    return format_refusals(p, "failed", failed, stream->identifier, stream->group->status,
+    return format_refusals(p, "failed", failed, stream->identifier, stream->now.at.group->status,
                            stream->assumed == ASSUMED_COUNTER ? ", assumed" : "");
 }
 

@@ -217,7 +217,7 @@ static proto_tree *hkpd_show_row(value_tree *view, const perf_group *group, uint
 /* value_tree_ops.show_value. */
 static void hkpd_show_value(value_tree *view, proto_tree *tree)
 {
-    const counter_value *at = &view->stream->at;
+    const perf_cell *at = &view->stream->now.at;
 
     tree = value_tree_add_value(view, tree, hf_counter_data, ett_counter_data, at->offset, at->size);
     value_tree_add_sent(view, tree);

@@ -35,60 +35,57 @@ static void hkpd_begin_values(value_stream *stream)
 
 /* --- Operands ----------------------------------------------------------------------------------------------------- */
 
-/* value_ops.group_before: the object with the same title index. It is new, with its counters, if a well-formed sample before lacks it. */
-static perf_group *hkpd_find_group_before(value_stream *stream, perf_no_result *why)
+/* value_ops.find_group: the object with the same title index. It is new, with its counters, if a well-formed sample before lacks it. */
+static perf_no_result hkpd_find_group(value_stream *stream)
 {
     perf_table *before = stream->before.table;
-    perf_group *group = perf_table_find_object(before, stream->group->key);
+    perf_group *group = perf_table_find_object(before, stream->now.at.group->key);
     bool is_new = group == NULL && before->is_sound && before->num_faults == 0;
 
-    *why = is_new                       ? PERF_NO_RESULT_NEW_COUNTER
+    stream->before.at.group = group;
+    return is_new                       ? PERF_NO_RESULT_NEW_COUNTER
            : group && group->has_values ? PERF_NO_RESULT_OK
                                         : PERF_NO_RESULT_NOT_COMPARABLE;
-    return group;
 }
 
 /* Returns the multi counter of a timer that has no definition: the 32 bits behind the timer. Size 0: another counter is there, or nothing. */
-static perf_raw read_number_behind(const value_location *at, const perf_column *column, const perf_column *next)
+static perf_raw read_number_behind(const parsed_sample *in, const perf_column *column, const perf_column *next)
 {
-    const perf_table *table = at->in->table;
-    const perf_row *row = perf_table_row(table, at->group, at->row);
+    const perf_row *row = perf_table_row(in->table, in->at.group, in->at.row);
     uint64_t behind = (uint64_t)column->value_offset + column->value_size;
 
     return row->cells > 0 && !(next && next->value_offset == behind) && behind + 4 <= row->block_size
-               ? (perf_raw){perf_table_u32(table, row->cells + (uint32_t)behind), 4}
+               ? (perf_raw){perf_table_u32(in->table, row->cells + (uint32_t)behind), 4}
                : (perf_raw){0, 0};
 }
 
 /* Returns a clock of the object, by its offset in PERF_OBJECT_TYPE; size 0: it is 0, as Samba sends it. */
-static perf_raw read_object_clock(const value_location *at, uint32_t offset)
+static perf_raw read_object_clock(const parsed_sample *in, uint32_t offset)
 {
-    uint64_t number = perf_table_u64(at->in->table, at->group->offset + offset);
+    uint64_t number = perf_table_u64(in->table, in->at.group->offset + offset);
 
     return (perf_raw){number, number != 0 ? 8 : 0};
 }
 
-/* value_ops.operand: time and frequency are the object's; base and multi counter the next definition, if it is a base, or behind the timer. */
-static perf_raw hkpd_find_operand(value_stream *stream _U_, const value_location *at, unsigned need)
+/* value_ops.find_operands: time and frequency are the object's; base and multi counter the next definition, if it is a base, or behind the timer. */
+static void hkpd_find_operands(value_stream *stream _U_, parsed_sample *in, unsigned needs _U_)
 {
     enum { PERF_TIME = 48, PERF_FREQ = 56 }; /* offsets in PERF_OBJECT_TYPE */
-    perf_table *table = at->in->table;
-    const perf_column *column = perf_table_column(table, at->group, at->column);
+    const perf_cell *at = &in->at;
+    const perf_column *column = perf_table_column(in->table, at->group, at->column);
     const perf_column *next = at->column + 1 < at->group->columns ? column + 1 : NULL;
     bool has_base = next && perf_column_is_base(next);
 
-    if (need == PERF_NEEDS_TIME || need == PERF_NEEDS_FREQ) {
-        return read_object_clock(at, need == PERF_NEEDS_TIME ? PERF_TIME : PERF_FREQ);
-    }
-    if (need == PERF_NEEDS_MULTI && !(has_base && next->type == PERF_COUNTER_MULTI_BASE)) {
-        return read_number_behind(at, column, next);
-    }
-    return has_base ? perf_table_number(table, at->group, at->row, at->column + 1) : (perf_raw){0, 0};
+    in->point.time = read_object_clock(in, PERF_TIME);
+    in->point.freq = read_object_clock(in, PERF_FREQ);
+    in->point.base = has_base ? perf_table_number(in->table, at->group, at->row, at->column + 1) : (perf_raw){0, 0};
+    in->point.multi =
+        has_base && next->type == PERF_COUNTER_MULTI_BASE ? in->point.base : read_number_behind(in, column, next);
 }
 
 const value_ops hkpd_value_ops = {
     .is_block = true,
     .begin = hkpd_begin_values,
-    .group_before = hkpd_find_group_before,
-    .operand = hkpd_find_operand,
+    .find_group = hkpd_find_group,
+    .find_operands = hkpd_find_operands,
 };

@@ -121,16 +121,15 @@ static proto_item *pcq_show_header(value_tree *view)
 static const char *format_block_path(value_stream *stream)
 {
     const perf_identifier *identifier = stream->identifier;
-    const value_column *counter = stream->at.counter;
 
     if (identifier == NULL) {
         return NULL;
     }
     const char *set = value_stream_set(stream), *instance = stream->is_single ? NULL : identifier->instance;
     bool is_for_all = identifier->counter_id == PERF_NO_ID, is_assumed = stream->assumed == ASSUMED_COUNTER;
-    is_assumed |= stream->is_set_assumed || (!is_for_all && counter->assumed != ASSUMED_NONE);
+    is_assumed |= stream->is_set_assumed || (!is_for_all && stream->counter->assumed != ASSUMED_NONE);
     const char *path = wmem_strconcat(stream->pool, "\\", set, instance ? "(" : "", instance ? instance : "",
-                                      instance ? ")" : "", "\\", is_for_all ? "*" : counter->label, NULL);
+                                      instance ? ")" : "", "\\", is_for_all ? "*" : stream->counter->label, NULL);
     return text_marked(stream->pool, path, is_assumed);
 }
 
@@ -226,7 +225,7 @@ static const perf_group *find_block_before(value_stream *stream)
     perf_table *before = stream->before.table;
     bool is_same_place = stream->identifier == NULL && before && before->num_groups == stream->now.table->num_groups;
 
-    return is_same_place ? perf_table_group(before, stream->group->key) : stream->group_before;
+    return is_same_place ? perf_table_group(before, stream->now.at.group->key) : stream->before.at.group;
 }
 
 /* Reports a block that has an error, another error or no values, unlike in the sample before, and one that has values again. An error is reported
@@ -240,7 +239,7 @@ static void report_news(value_tree *view, proto_item *item)
     if (sample == NULL || (sample->previous && stream->before.table == NULL)) {
         return;
     }
-    const perf_group *group = stream->group, *before = find_block_before(stream);
+    const perf_group *group = stream->now.at.group, *before = find_block_before(stream);
     uint32_t now = find_lack(group), was = before ? find_lack(before) : 0;
     if (now == was || (now == NOT_DELIVERED && before == NULL) || (now == 0 && !group->is_sound)) {
         return;
@@ -323,8 +322,8 @@ static proto_tree *pcq_show_instance(value_tree *view, const perf_group *group, 
  * value_tree_ops.show_value. Needs: the value's header stands right in front of it. Changes: as value_stream_result(); an assumed value is reported. */
 static void pcq_show_value(value_tree *view, proto_tree *tree)
 {
-    uint32_t at = view->stream->at.offset - PERF_COUNTER_DATA_SIZE, size = perf_table_u32(view->table, at + 4);
-    uint32_t left = view->stream->group->end - at;
+    uint32_t at = view->stream->now.at.offset - PERF_COUNTER_DATA_SIZE, size = perf_table_u32(view->table, at + 4);
+    uint32_t left = view->stream->now.at.group->end - at;
 
     tree = value_tree_add_value(view, tree, hf_counter_data, ett_counter_data, at, MIN(perf_align8(size), left));
     proto_tree_add_uint(tree, hf_value_data_size, view->tvb, (int)at, 4, perf_table_u32(view->table, at));

@@ -56,45 +56,44 @@ static perf_identifier identifier_of_all(const uint8_t *guid, uint32_t id)
 /* ERROR_NO_DATA of an instance that was asked for by its name says that it was not there. */
 #define STATUS_NO_DATA 232
 
-/* Returns the block of the sample before that answers the identifier of the stream's block, or the same counter for all instances; NULL: none. `why`:
- * the reason why values have no previous one: value_ops.group_before. */
-static perf_group *pcq_find_group_before(value_stream *stream, perf_no_result *why)
+/* value_ops.find_group: the block that answers the identifier of the stream's block, or the same counter for all instances. */
+static perf_no_result pcq_find_group(value_stream *stream)
 {
     parsed_sample *before = &stream->before;
+    const perf_group *now = stream->now.at.group;
     const perf_identifier *identifier = stream->identifier;
 
-    *why = PERF_NO_RESULT_NOT_COMPARABLE;
     if (identifier == NULL) {
-        return NULL;
+        return PERF_NO_RESULT_NOT_COMPARABLE;
     }
-    perf_group *group = find_block(stream->pool, before, identifier, stream->group->key);
-    if (group == NULL && stream->group->has_instances &&
-        stream->group->rows > 0) { /* in place of all, some are asked for */
+    perf_group *group = find_block(stream->pool, before, identifier, now->key);
+    if (group == NULL && now->has_instances && now->rows > 0) { /* in place of all, some are asked for */
         const perf_identifier all = identifier_of_all(identifier->guid, identifier->counter_id);
         group = find_block(stream->pool, before, &all, 0);
     }
     if (before->is_index_assumed && !stream->now.is_index_assumed) {
-        return NULL;
+        return PERF_NO_RESULT_NOT_COMPARABLE;
     }
+    before->at.group = group;
     if (group == NULL) {
         bool is_known = before->table->is_sound && !before->lacks_identifiers;
-        *why = is_known ? PERF_NO_RESULT_NEW_COUNTER : *why;
-    } else if (group->type == PERF_ERROR_RETURN && stream->group->type != PERF_ERROR_RETURN) {
-        bool was_absent = group->status == STATUS_NO_DATA && identifier->instance && *identifier->instance;
-        *why = was_absent ? PERF_NO_RESULT_NEW_INSTANCE : PERF_NO_RESULT_BEFORE_FAILED;
-    } else {
-        *why = PERF_NO_RESULT_OK;
+        return is_known ? PERF_NO_RESULT_NEW_COUNTER : PERF_NO_RESULT_NOT_COMPARABLE;
     }
-    return group;
+    if (group->type == PERF_ERROR_RETURN && now->type != PERF_ERROR_RETURN) {
+        bool was_absent = group->status == STATUS_NO_DATA && identifier->instance && *identifier->instance;
+        return was_absent ? PERF_NO_RESULT_NEW_INSTANCE : PERF_NO_RESULT_BEFORE_FAILED;
+    }
+    return PERF_NO_RESULT_OK;
 }
 
 /* --- Operands ----------------------------------------------------------------------------------------------------- */
 
-/* Finds the row of the instance of `at` in a block of the same sample. A block of one instance has the first of its name. Returns false if there is
+/* Finds the row of the value's instance in a block of the same sample. A block of one instance has the first of its name. Returns false if there is
  * none, or several may be. Changes: `row`; an assumed one makes the result assumed. */
-static bool find_row_in_block(value_stream *stream, const value_location *at, perf_group *group, uint32_t *row)
+static bool find_row_in_block(value_stream *stream, const parsed_sample *in, perf_group *group, uint32_t *row)
 {
-    perf_table *table = at->in->table;
+    const perf_cell *at = &in->at;
+    perf_table *table = in->table;
 
     *row = at->row;
     if (group == at->group) {
@@ -106,7 +105,7 @@ static bool find_row_in_block(value_stream *stream, const value_location *at, pe
         return match > PERF_MATCH_AMBIGUOUS;
     }
     if (group->has_instances) {
-        const perf_identifier *own = query_index_identifier(at->in->index, at->group->key, at->group->type);
+        const perf_identifier *own = query_index_identifier(in->index, at->group->key, at->group->type);
         return perf_table_count_rows(table, group, own->utf16, own->utf16_size, row) == 1;
     }
     uint32_t size, first, name = perf_table_name(table, at->group, at->row, &size);
@@ -115,63 +114,60 @@ static bool find_row_in_block(value_stream *stream, const value_location *at, pe
     return group->rows > 0 && first == at->row;
 }
 
-/* Returns the number of a counter in a block, for the instance of `at`; size 0: there is none. A block of one counter has no id. */
-static perf_raw find_number_in_block(value_stream *stream, const value_location *at, perf_group *group, uint32_t id)
+/* Returns the number of a counter in a block, for the value's instance; size 0: there is none. A block of one counter has no id. */
+static perf_raw find_number_in_block(value_stream *stream, const parsed_sample *in, perf_group *group, uint32_t id)
 {
-    perf_table *table = at->in->table;
+    perf_table *table = in->table;
     bool has_ids = group->columns > 0 && perf_table_column(table, group, 0)->id != PERF_NO_ID;
     uint32_t row, column = has_ids ? perf_table_find_column(table, group, id, /* is_base */ false)
-                           : group != at->group && group->columns == 1 ? 0
-                                                                       : PERF_NO_ID;
+                           : group != in->at.group && group->columns == 1 ? 0
+                                                                          : PERF_NO_ID;
 
-    bool is_there = group->is_sound && column != PERF_NO_ID && find_row_in_block(stream, at, group, &row);
+    bool is_there = group->is_sound && column != PERF_NO_ID && find_row_in_block(stream, in, group, &row);
     return is_there ? perf_table_number(table, group, row, column) : (perf_raw){0, 0};
 }
 
-/* Finds a counter's number for the instance of `at` in another block of its sample. Tries the block's own identifier, then the instance by its name alone,
- * then all instances: each with this counter, then with all counters. Needs: the identifier of the block of `at` is known. Returns the first number that is
- * there; size 0: none, or the name is too long. Changes: an assumed row makes the stream's operands assumed; the sample's map and indexes may be made. */
-static perf_raw find_number_in_others(value_stream *stream, const value_location *at, uint32_t id)
+/* Finds a counter's number for the value's instance: in its block, else in another of its sample. Tries the block's own identifier, then the instance by
+ * its name alone, then all instances: each with this counter, then with all counters. Needs: the identifier of the value's block is known. Returns the first
+ * number that is there; size 0: none, the name is too long, or `id` is PERF_NO_ID. Changes: an assumed row makes the result assumed; the sample's map and
+ * indexes may be made. */
+static perf_raw find_operand(value_stream *stream, parsed_sample *in, uint32_t id)
 {
-    const perf_identifier *own = query_index_identifier(at->in->index, at->group->key, at->group->type);
-    perf_identifier all = identifier_of_all(own->guid, id), one = *own;
-    const perf_identifier *asked[] = {own, &one, &all};
-    uint32_t likely = (uint32_t)(at->group - at->in->table->groups) + 1;
-    perf_raw found = {0, 0};
+    perf_group *here = in->at.group;
+    perf_raw found = id != PERF_NO_ID ? find_number_in_block(stream, in, here, id) : (perf_raw){0, 0};
 
-    one.instance_id = PERF_NO_ID;
-    if (own->utf16_size > PERF_MOST_NAME_BYTES) { /* it takes time by its length for each value */
+    if (found.size > 0 || id == PERF_NO_ID) {
         return found;
     }
-    if (at->group->has_instances) {
-        one.utf16 = at->in->table->data + perf_table_name(at->in->table, at->group, at->row, &one.utf16_size);
+    const perf_identifier *own = query_index_identifier(in->index, here->key, here->type);
+    perf_identifier all = identifier_of_all(own->guid, id), one = *own;
+    const perf_identifier *asked[] = {own, &one, &all};
+    one.instance_id = PERF_NO_ID;
+    if (here->has_instances) {
+        one.utf16 = in->table->data + perf_table_name(in->table, here, in->at.row, &one.utf16_size);
     }
-    for (unsigned i = 0; found.size == 0 && i < 2 * array_length(asked); i++) {
+    bool is_short = own->utf16_size <= PERF_MOST_NAME_BYTES; /* it takes time by its length for each value */
+    for (unsigned i = 0; is_short && found.size == 0 && i < 2 * array_length(asked); i++) {
         perf_identifier wanted = *asked[i / 2];
         wanted.counter_id = i % 2 == 0 ? id : PERF_NO_ID;
-        perf_group *group = find_block(stream->pool, at->in, &wanted, likely);
-        found = group ? find_number_in_block(stream, at, group, id) : found;
+        perf_group *group = find_block(stream->pool, in, &wanted, (uint32_t)(here - in->table->groups) + 1);
+        found = group ? find_number_in_block(stream, in, group, id) : found;
     }
     return found;
 }
 
-/* Returns the operand (`need`) of the stream's counter for the instance of `at`, from its block or another: value_ops.operand. */
-static perf_raw pcq_find_operand(value_stream *stream, const value_location *at, unsigned need)
+/* value_ops.find_operands: the counters that the counter's type names. */
+static void pcq_find_operands(value_stream *stream, parsed_sample *in, unsigned needs)
 {
-    const perf_counter_info *info = stream->at.counter->info;
-    uint32_t id = need == PERF_NEEDS_BASE   ? info->base_id
-                  : need == PERF_NEEDS_TIME ? info->time_id
-                  : need == PERF_NEEDS_FREQ ? info->freq_id
-                                            : info->multi_id;
+    const perf_counter_info *info = stream->counter->info;
 
-    if (id == PERF_NO_ID) {
-        return (perf_raw){0, 0};
-    }
-    perf_raw number = find_number_in_block(stream, at, at->group, id);
-    return number.size > 0 ? number : find_number_in_others(stream, at, id);
+    in->point.base = find_operand(stream, in, needs & PERF_NEEDS_BASE ? info->base_id : PERF_NO_ID);
+    in->point.time = find_operand(stream, in, needs & PERF_NEEDS_TIME ? info->time_id : PERF_NO_ID);
+    in->point.freq = find_operand(stream, in, needs & PERF_NEEDS_FREQ ? info->freq_id : PERF_NO_ID);
+    in->point.multi = find_operand(stream, in, needs & PERF_NEEDS_MULTI ? info->multi_id : PERF_NO_ID);
 }
 
 const value_ops pcq_value_ops = {
-    .group_before = pcq_find_group_before,
-    .operand = pcq_find_operand,
+    .find_group = pcq_find_group,
+    .find_operands = pcq_find_operands,
 };

@@ -195,12 +195,12 @@ perf_result perf_calculate(const perf_counter_type *type, const perf_point *curr
 
 bool perf_is_sum(const char *instance)
 {
-    const char *part = instance + strlen(instance);
+    const char *part = instance ? instance + strlen(instance) : instance;
 
     while (part > instance && strchr(",/ ", part[-1]) == NULL) {
         part--;
     }
-    return strcmp(part, "_Total") == 0 || strcmp(part, "_Global_") == 0;
+    return part && (strcmp(part, "_Total") == 0 || strcmp(part, "_Global_") == 0);
 }
 
 /* Adds a number that the formula's text names if `is_named`, unless it is not there. */

@@ -92,7 +92,7 @@ typedef struct {
 unsigned perf_formula_numbers(const perf_formula_info *formula, const perf_point *now, const perf_point *previous,
                               perf_formula_number found[PERF_MOST_FORMULA_NUMBERS]);
 
-/* True if a name's last part is "_Total" or "_Global_", as in "0,_Total" and "WMI/_Total": its value decreases when an instance of it ends. */
+/* True if a name's last part is "_Total" or "_Global_", as in "0,_Total" and "WMI/_Total": its value decreases when an instance of it ends. NULL: no name. */
 bool perf_is_sum(const char *instance);
 
 /* True if the counter, or its base, was reset. */

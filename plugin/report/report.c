@@ -59,7 +59,7 @@ static void report_restart(void *data)
 static void add_results(report *r, const chart_sample *sample, value_stream *values)
 {
     while (value_stream_next(values)) {
-        if (values->at.counter->is_text) {
+        if (values->counter->is_text) {
             continue;
         }
         const char *path = value_stream_path(values);
@@ -68,7 +68,7 @@ static void add_results(report *r, const chart_sample *sample, value_stream *val
         /* another counter of that path, with a result or without, has no line */
         line = line && value_stream_is_same_counter(values, &line->whose) ? line : NULL;
         if (path && result.none == PERF_NO_RESULT_OK && isfinite(result.value)) {
-            chart_line_add(&r->lines, line, sample, result.value, value_stream_is_assumed(values));
+            chart_line_add(&r->lines, line, sample, result.value, value_stream_assumed(values) != ASSUMED_NONE);
         }
     }
 }

@@ -205,7 +205,7 @@ static void add_value(watched_values *to, value_stream *stream)
 {
     perf_result result = value_stream_result(stream);
     double number = result.none == PERF_NO_RESULT_OK ? result.value : NAN;
-    const char *text = wmem_strdup(stream->pool, value_stream_format(stream, &result));
+    const char *text = value_stream_format(stream, &result);
 
     if (to->count == 0 || number < to->lowest || (isnan(to->lowest) && !isnan(number))) {
         to->lowest = number;

@@ -30,7 +30,7 @@ static uint64_t newest_response; /* number of the newest response with values, f
  * counter with the same path have no row, and are counted as omitted. */
 static void count_value(omissions *omitted, value_stream *stream, const char *path)
 {
-    counter_row *row = stream->at.counter->is_text ? NULL : keyed_list_find_or_add(&counter_rows, path, sizeof *row);
+    counter_row *row = stream->counter->is_text ? NULL : keyed_list_find_or_add(&counter_rows, path, sizeof *row);
 
     if (row == NULL || row->response == newest_response || !value_stream_is_same_counter(stream, &row->whose)) {
         omitted->counts[OMITTED_WITHOUT_ROW]++;
@@ -40,8 +40,8 @@ static void count_value(omissions *omitted, value_stream *stream, const char *pa
     omissions_count_value(omitted, stream, &result);
     row->response = newest_response;
     row->samples++;
-    row->is_assumed |= value_stream_is_assumed(stream);
-    row->resets += perf_is_reset(result.none) && !value_stream_is_assumed(stream);
+    row->is_assumed |= value_stream_assumed(stream);
+    row->resets += perf_is_reset(result.none) && !value_stream_assumed(stream);
     if (result.none == PERF_NO_RESULT_OK) {
         perf_summary_add(&row->results, result.value);
     }

@@ -55,11 +55,11 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const va
 /* Writes the cell "raw" of the value that was read last: its number, its text, or the first bytes of any other in hex. */
 static void write_raw(GString *text, value_stream *stream)
 {
-    const counter_value *at = &stream->at;
+    const perf_cell *at = &stream->now.at;
 
     if (at->raw.size > 0) {
         csv_integer(text, at->raw.value);
-    } else if (at->counter->is_text) {
+    } else if (stream->counter->is_text) {
         csv_text(text, value_stream_text(stream, TEXT_WHOLE));
     } else {
         csv_text(text, at->size > 0 ? bytes_to_str_maxlen(stream->pool, stream->now.table->data + at->offset,
@@ -71,27 +71,26 @@ static void write_raw(GString *text, value_stream *stream)
 /* Writes the last cells of the value that was read last: result, unit, reason, status, assumed. `result`: none of a text or failed group. */
 static void write_outcome(GString *text, value_stream *stream, const perf_result *result)
 {
-    const perf_counter_type *type = stream->at.counter->type;
+    const perf_counter_type *type = stream->counter->type;
     bool is_calculated = result->none == PERF_NO_RESULT_OK;
     char number[TEXT_NUMBER_SIZE];
 
     if (!is_calculated) {
         csv_text(text, NULL);
     } else if (type && type->formula == PERF_FORMULA_RAW) { /* a raw count is itself, with all its bits */
-        csv_integer(text, stream->at.raw.value);
+        csv_integer(text, stream->now.at.raw.value);
     } else {
         csv_text(text, text_exact_number(number, result->value));
     }
     csv_text(text, type ? type->unit : NULL);
-    if (stream->group->type == PERF_ERROR_RETURN) {
-        csv_text(text, text_win32_error(stream->pool, stream->group->status));
+    if (stream->now.at.group->type == PERF_ERROR_RETURN) {
+        csv_text(text, text_win32_error(stream->pool, stream->now.at.group->status));
     } else {
-        csv_text(text, is_calculated || stream->at.counter->is_text
-                           ? NULL
-                           : try_val_to_str(result->none, text_none_reason_vals));
+        csv_text(text, is_calculated || stream->counter->is_text ? NULL
+                                                                 : try_val_to_str(result->none, text_none_reason_vals));
     }
-    csv_integer(text, stream->group->status);
-    csv_text(text, value_stream_is_assumed(stream) ? "1" : "0");
+    csv_integer(text, stream->now.at.group->status);
+    csv_text(text, value_stream_assumed(stream) ? "1" : "0");
 }
 
 /* Writes the row of the value that was read last, if the user asked for its path. Changes: counts omissions of a sample. */
@@ -102,13 +101,13 @@ static void write_long_row(long_export *export, value_stream *stream)
     if (!omissions_ask(&export->task.omitted, path)) {
         return;
     }
-    perf_result result = stream->group->type == PERF_ERROR_RETURN ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA}
-                                                                  : value_stream_result(stream);
+    perf_result result = stream->now.at.group->type == PERF_ERROR_RETURN ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA}
+                                                                         : value_stream_result(stream);
 
     g_string_append_len(export->text, export->head->str, (gssize) export->head->len);
     csv_text(export->text, value_stream_set(stream));
     csv_text(export->text, value_stream_instance(stream));
-    csv_text(export->text, stream->at.counter->label);
+    csv_text(export->text, stream->counter->label);
     csv_text(export->text, path);
     write_raw(export->text, stream);
     write_outcome(export->text, stream, &result);
@@ -130,7 +129,7 @@ static void long_count(void *data, packet_info *pinfo, const call_tap_data *tapp
     value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
     begin_answer(export, pinfo, stream, tapped->is_hkpd);
     while (value_stream_next_group(stream)) {
-        if (stream->group->type == PERF_ERROR_RETURN) {
+        if (stream->now.at.group->type == PERF_ERROR_RETURN) {
             write_long_row(export, stream);
         }
         while (value_stream_next_in_group(stream)) {

@@ -40,7 +40,7 @@ bool omissions_ask(omissions *o, const char *path)
 void omissions_count_value(omissions *o, value_stream *stream, const perf_result *result)
 {
     o->counts[OMITTED_UNTYPED] += perf_is_untyped(result->none);
-    o->counts[OMITTED_ASSUMED] += value_stream_is_assumed(stream);
+    o->counts[OMITTED_ASSUMED] += value_stream_assumed(stream) != ASSUMED_NONE;
 }
 
 /* --- Notes ------------------------------------------------------------------------------------------------------- */

@@ -133,7 +133,7 @@ static void csv_count(void *data, packet_info *pinfo, const call_tap_data *tappe
     }
     while (value_stream_next(stream)) {
         const perf_result result =
-            stream->at.counter->is_text ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
+            stream->counter->is_text ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
         if (result.none != PERF_NO_RESULT_BASE_TYPE && result.none != PERF_NO_RESULT_NO_FORMULA) {
             add_cell(export, doc, stream, &result);
         }

@@ -30,13 +30,13 @@ static void add_blocks(wmem_array_t *to, wmem_allocator_t *pool, const call_tap_
     value_stream *stream = value_stream_begin(pool, tapped->answer);
 
     while (value_stream_next_group(stream)) {
-        bool has_failed = stream->group->type == PERF_ERROR_RETURN;
-        bool is_empty = perf_group_is_empty(stream->group) && !tapped->is_hkpd;
+        bool has_failed = stream->now.at.group->type == PERF_ERROR_RETURN;
+        bool is_empty = perf_group_is_empty(stream->now.at.group) && !tapped->is_hkpd;
         const char *path = has_failed || is_empty ? value_stream_path(stream) : NULL;
-        bool is_assumed = path && value_stream_is_assumed(stream);
+        bool is_assumed = path && value_stream_assumed(stream);
         path = has_failed && path == NULL ? "(not known whose block it is)" : path;
         add_refusal(to, pool, has_failed ? REFUSED_BLOCK : REFUSED_INSTANCES, path, is_assumed,
-                    has_failed ? stream->group->status : 0, 0);
+                    has_failed ? stream->now.at.group->status : 0, 0);
     }
 }
 

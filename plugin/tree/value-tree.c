@@ -205,12 +205,12 @@ static void find_referenced_fields(value_tree *view)
 void value_tree_add_sent(const value_tree *view, proto_tree *tree)
 {
     value_stream *stream = view->stream;
-    const counter_value *at = &stream->at;
+    const perf_cell *at = &stream->now.at;
 
     if (!view->value) {
         return;
     }
-    if (at->counter->is_text) {
+    if (stream->counter->is_text) {
         proto_tree_add_string(tree, hf_text, view->tvb, at->offset, at->size, value_stream_text(stream, TEXT_WHOLE));
     } else if (at->raw.size > 0) {
         proto_tree_add_uint64(tree, hf_value, view->tvb, at->offset, at->raw.size, at->raw.value);
@@ -231,7 +231,7 @@ static void show_result(const value_tree *view, proto_tree *tree, const perf_res
     if (!has_result && *formula) {
         proto_item_append_text(item, ", %s", formula);
     } else if (has_result && words) {
-        const char *note = view->stream->at.counter->type->note;
+        const char *note = view->stream->counter->type->note;
         proto_item_set_text(item, "Calculated value: %s%s%s%s%s%s%s", words, format_assumed_mark(view->stream),
                             *formula ? " = " : "", formula, *note ? " (" : "", note, *note ? ")" : "");
     }
@@ -263,7 +263,7 @@ static void show_watched(const value_tree *view, proto_tree *tree)
 static void label_value(const value_tree *view, proto_item *item, int hf, const char *path, const char *words)
 {
     value_stream *stream = view->stream;
-    uint32_t id = stream->at.counter->id;
+    uint32_t id = stream->counter->id;
     const char *whose = path || id == PERF_NO_ID ? path : wmem_strdup_printf(stream->pool, "#%u", id);
 
     proto_item_set_text(item, "%s: %s%s%s%s", proto_registrar_get_name(hf), whose ? whose : "", whose ? " = " : "",
@@ -281,8 +281,7 @@ proto_tree *value_tree_add_value(value_tree *view, proto_tree *tree, int hf, int
         result = value_stream_result(stream);
     }
     if (view->experts) {
-        value_tree_report_assumed(view->report, proto_tree_get_parent(view->tree), value_stream_assumed_reason(stream),
-                                  0);
+        value_tree_report_assumed(view->report, proto_tree_get_parent(view->tree), value_stream_assumed(stream), 0);
     }
     if (view->visible) {
         words = value_stream_format(stream, &result);
@@ -295,7 +294,7 @@ proto_tree *value_tree_add_value(value_tree *view, proto_tree *tree, int hf, int
         }
         tree = proto_item_add_subtree(item, ett);
     }
-    if (view->result && !stream->at.counter->is_text) {
+    if (view->result && !stream->counter->is_text) {
         show_result(view, tree, &result, words, formula);
     }
     if (view->watch) {
@@ -333,10 +332,11 @@ static uint32_t find_info_row(const value_stream *stream)
     static const uint8_t total[] = {'_', 0, 'T', 0, 'o', 0, 't', 0, 'a', 0, 'l', 0};
     const perf_table *table = stream->now.table;
     const state_sample *sample = stream->response.sample;
-    uint32_t row = perf_table_find_row(table, stream->group, 0, total, sizeof total);
+    uint32_t row = perf_table_find_row(table, stream->now.at.group, 0, total, sizeof total);
 
     if (row == PERF_NO_ID && sample && sample->series->first_row) {
-        row = perf_table_find_row(table, stream->group, 0, sample->series->first_row, sample->series->first_row_size);
+        row = perf_table_find_row(table, stream->now.at.group, 0, sample->series->first_row,
+                                  sample->series->first_row_size);
     }
     return row == PERF_NO_ID ? 0 : row;
 }
@@ -354,9 +354,9 @@ static const char *format_info_value(wmem_allocator_t *pool, const counter_respo
     }
     value_stream_enter(stream, group);
     uint32_t row = find_info_row(stream);
-    for (uint32_t column = 0; column < stream->group->columns && !is_found; column++) {
-        const counter_value *at = value_stream_go_to(stream, row, column);
-        is_found = at && !(at->counter->type && perf_counter_type_is_base(at->counter->type->value));
+    for (uint32_t column = 0; column < stream->now.at.group->columns && !is_found; column++) {
+        const perf_cell *at = value_stream_go_to(stream, row, column);
+        is_found = at && !(stream->counter->type && perf_counter_type_is_base(stream->counter->type->value));
     }
     const char *path = is_found ? value_stream_path(stream) : NULL;
     if (path == NULL) {
@@ -431,8 +431,8 @@ static void show_table_row(value_tree *view, const perf_group *group, uint32_t r
     value_stream_enter_row(stream, row);
     proto_tree *tree = view->ops->show_row(view, group, row, group_tree);
     for (uint32_t column = 0; column < group->columns; column++, view->values_seen++) {
-        const counter_value *at = value_stream_go_to(stream, row, column);
-        if (stream->bytes_left == 0 || !tree_has_room(view->tree)) {
+        const perf_cell *at = value_stream_go_to(stream, row, column);
+        if (stream->now.at.bytes_left == 0 || !tree_has_room(view->tree)) {
             break;
         }
         if (at) {
@@ -444,7 +444,7 @@ static void show_table_row(value_tree *view, const perf_group *group, uint32_t r
 /* Shows the stream's group with its rows, as far as the packet's tree has room, and reports its faults. */
 static void show_table_group(value_tree *view)
 {
-    const perf_group *group = view->stream->group;
+    const perf_group *group = view->stream->now.at.group;
     proto_tree *tree = NULL;
 
     if (tree_has_room(view->tree)) {

@@ -12,7 +12,7 @@
 
 /* --- Samples ------------------------------------------------------------------------------------------------------ */
 
-/* Finds the sample to compare with. Changes: `before` with its clocks, or else `why_no_before`. */
+/* Finds the sample to compare with. Changes: `before` with its clocks, or else `why_no_pair`. */
 static void find_sample_before(value_stream *stream)
 {
     const counter_response *response = &stream->response;
@@ -21,18 +21,18 @@ static void find_sample_before(value_stream *stream)
     perf_table *table = before ? sample_get_table(before, stream->pool) : NULL;
 
     if (table == NULL) {
-        stream->why_no_before = before                  ? PERF_NO_RESULT_SAMPLE_DROPPED
-                                : response->sample      ? PERF_NO_RESULT_FIRST_SAMPLE
-                                : response->is_repeated ? PERF_NO_RESULT_REPEATED
-                                                        : PERF_NO_RESULT_NOT_COMPARABLE;
+        stream->why_no_pair = before                  ? PERF_NO_RESULT_SAMPLE_DROPPED
+                              : response->sample      ? PERF_NO_RESULT_FIRST_SAMPLE
+                              : response->is_repeated ? PERF_NO_RESULT_REPEATED
+                                                      : PERF_NO_RESULT_NOT_COMPARABLE;
     } else if (response->request_frame > 0 && response->request_frame < before->frame &&
                clocks->perf_time < table->clocks.perf_time) { /* calls at the same time are answered in any order */
-        stream->why_no_before = PERF_NO_RESULT_OVERTAKEN;
+        stream->why_no_pair = PERF_NO_RESULT_OVERTAKEN;
     } else {
         stream->before.table = table;
         stream->before.index = query_snapshot_index(before->query, &stream->before.is_index_assumed);
-        stream->previous = table->clocks;
-        stream->previous.is_clock_wrong = perf_clocks_differ(clocks, &table->clocks);
+        stream->before.point = table->clocks;
+        stream->before.point.is_clock_wrong = perf_clocks_differ(clocks, &table->clocks);
     }
 }
 
@@ -45,9 +45,9 @@ value_stream *value_stream_begin(wmem_allocator_t *pool, const counter_response 
     stream->response = *response;
     stream->now.table = response->table;
     stream->now.index = query_snapshot_index(response->query, &stream->now.is_index_assumed);
-    stream->bytes_left = response->table->size;
+    stream->now.at.bytes_left = response->table->size;
     stream->path = wmem_strbuf_new(pool, NULL);
-    stream->current = response->table->clocks;
+    stream->now.point = response->table->clocks;
     stream->computer = handle_machine(response->handle, response->server);
     find_sample_before(stream);
     if (response->ops->begin) {
@@ -64,14 +64,14 @@ static metadata_key get_name_key(const value_stream *stream, uint32_t id)
     const perf_identifier *identifier = stream->identifier;
 
     return identifier ? metadata_counter_key(identifier->guid, id)
-                      : metadata_title_key(id == PERF_NO_ID ? stream->group->key : id);
+                      : metadata_title_key(id == PERF_NO_ID ? stream->now.at.group->key : id);
 }
 
 /* Fills a column of the group, but for its match. Its type is that of the object's definition, or was learned. Of a counter that has several
  * columns all are assumed, and only the first has a path; bases, without results, may be alike. */
 static void look_up_column(value_stream *stream, uint32_t number, value_column *column)
 {
-    perf_group *group = stream->group;
+    perf_group *group = stream->now.at.group;
     const perf_column *own = group->columns > 0 ? perf_table_column(stream->now.table, group, number) : NULL;
     uint32_t id = own ? own->id : PERF_NO_ID, first = number;
     bool is_block = stream->now.table->is_block;
@@ -79,9 +79,7 @@ static void look_up_column(value_stream *stream, uint32_t number, value_column *
                        perf_table_count_columns(stream->now.table, group, id, /* is_base */ false, &first) > 1;
 
     id = id == PERF_NO_ID && stream->identifier ? stream->identifier->counter_id : id;
-    column->is_known = true;
-    column->id = id;
-    column->none = PERF_NO_RESULT_COUNTER_NOT_KNOWN;
+    *column = (value_column){.id = id, .none = PERF_NO_RESULT_COUNTER_NOT_KNOWN};
     column->assumed = is_repeated ? ASSUMED_COUNTER : ASSUMED_NONE;
     if (is_block ? own == NULL : stream->identifier == NULL) {
         return;
@@ -112,7 +110,7 @@ static value_column *get_column(value_stream *stream, uint32_t number)
 {
     value_column *column = &stream->columns[number];
 
-    if (!column->is_known) {
+    if (column->none == PERF_NO_RESULT_OK && column->type == NULL) {
         look_up_column(stream, number, column);
     }
     return column;
@@ -122,10 +120,9 @@ void value_stream_enter(value_stream *stream, perf_group *group)
 {
     const perf_identifier *last = stream->identifier, *identifier;
     const uint32_t columns = MAX(group->columns, 1);
-    perf_no_result why = stream->why_no_before;
 
     identifier = query_index_identifier(stream->now.index, group->key, group->type); /* NULL of an object */
-    stream->group = group;
+    perf_cell_enter(&stream->now.at, group);
     stream->identifier = identifier;
     stream->assumed = stream->response.is_malformed || !group->is_sound ? ASSUMED_RESPONSE
                       : identifier && stream->now.is_index_assumed      ? ASSUMED_COUNTER
@@ -139,155 +136,132 @@ void value_stream_enter(value_stream *stream, perf_group *group)
     }
     memset(stream->columns, 0, columns * sizeof *stream->columns);
     stream->row = (value_row){.label = NULL};
-    stream->at = (counter_value){.column = UINT32_MAX, .counter = get_column(stream, 0)};
+    stream->counter = get_column(stream, 0);
     stream->is_match_assumed = false;
-    stream->group_before = stream->before.table ? stream->response.ops->group_before(stream, &why) : NULL;
-    bool is_compared = stream->group_before && group->is_sound && stream->group_before->is_sound;
-    stream->why_no_pair = !is_compared && why == PERF_NO_RESULT_OK ? PERF_NO_RESULT_NOT_COMPARABLE : why;
+    perf_cell_enter(&stream->before.at, NULL);
+    if (stream->before.table) {
+        stream->why_no_pair = stream->response.ops->find_group(stream);
+        if (stream->why_no_pair == PERF_NO_RESULT_OK && !(group->is_sound && stream->before.at.group->is_sound)) {
+            stream->why_no_pair = PERF_NO_RESULT_NOT_COMPARABLE;
+        }
+    }
 }
 
 bool value_stream_next_group(value_stream *stream)
 {
-    uint32_t next = stream->group ? (uint32_t)(stream->group - stream->now.table->groups) + 1 : 0;
+    perf_group *next = perf_table_next_group(stream->now.table, stream->now.at.group);
 
-    if (next == stream->now.table->num_groups) {
-        return false;
+    if (next) {
+        value_stream_enter(stream, next);
     }
-    value_stream_enter(stream, perf_table_group(stream->now.table, next));
-    return true;
+    return next != NULL;
 }
 
 void value_stream_enter_row(value_stream *stream, uint32_t row)
 {
-    if (stream->at.row != row) {
-        stream->at.row = row;
-        stream->row = (value_row){.label = NULL};
+    stream->now.at.row = row;
+    if (stream->row.number != row) {
+        stream->row = (value_row){.number = row};
     }
 }
 
-const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint32_t column)
+/* Returns the value that was just read. Changes: counter and row are its. */
+static const perf_cell *take_value(value_stream *stream)
 {
-    const perf_table *table = stream->now.table;
-    counter_value *at = &stream->at;
+    perf_cell *at = &stream->now.at;
 
-    ws_assert(stream->group && row < stream->group->rows && column < stream->group->columns);
-    value_stream_enter_row(stream, row);
-    at->offset = perf_table_cell(table, stream->group, row, column, &at->size);
-    stream->bytes_left -= MIN(MAX(at->size, 1), stream->bytes_left);
-    at->column = column;
-    if (at->offset == 0 || stream->bytes_left == 0) {
-        return NULL;
+    value_stream_enter_row(stream, at->row);
+    stream->counter = get_column(stream, at->column);
+    if (stream->counter->is_text) {
+        at->raw = (perf_raw){0, 0};
     }
-    at->counter = get_column(stream, column);
-    at->raw = at->counter->is_text ? (perf_raw){0, 0} : perf_table_number_at(table, at->offset, at->size);
     stream->is_match_assumed = false;
     return at;
 }
 
-const counter_value *value_stream_next_in_group(value_stream *stream)
+const perf_cell *value_stream_go_to(value_stream *stream, uint32_t row, uint32_t column)
 {
-    const perf_group *group = stream->group;
-    uint32_t column = stream->at.column + 1;
-
-    for (uint32_t row = stream->at.row; row < group->rows; row++, column = 0) {
-        for (; column < group->columns && stream->bytes_left > 0; column++) {
-            if (value_stream_go_to(stream, row, column)) {
-                return &stream->at;
-            }
-        }
-    }
-    return NULL;
+    return perf_cell_read(&stream->now.at, stream->now.table, row, column) ? take_value(stream) : NULL;
 }
 
-const counter_value *value_stream_next(value_stream *stream)
+const perf_cell *value_stream_next_in_group(value_stream *stream)
 {
-    do {
-        if (stream->group && value_stream_next_in_group(stream)) {
-            return &stream->at;
+    return perf_cell_next(&stream->now.at, stream->now.table) ? take_value(stream) : NULL;
+}
+
+const perf_cell *value_stream_next(value_stream *stream)
+{
+    while (stream->now.at.group == NULL || !perf_cell_next(&stream->now.at, stream->now.table)) {
+        if (!value_stream_next_group(stream)) {
+            return NULL;
         }
-    } while (value_stream_next_group(stream));
-    return NULL;
+    }
+    return take_value(stream);
 }
 
 /* --- Results ------------------------------------------------------------------------------------------------------ */
 
-/* Finds the same counter of the same instance in the sample before: `before` of row and counter. Returns the reason if it is not there. Changes:
- * is_match_assumed. */
+/* Finds the same counter of the same instance in the sample before: `before.at`. Returns the reason if it is not there. Changes: is_match_assumed. */
 static perf_no_result find_previous_value(value_stream *stream)
 {
-    perf_table *now = stream->now.table, *before = stream->before.table;
-    value_column *column = stream->at.counter;
+    const perf_cell *now = &stream->now.at;
+    perf_cell *before = &stream->before.at;
+    value_column *column = stream->counter;
     value_row *row = &stream->row;
 
     if (stream->why_no_pair != PERF_NO_RESULT_OK) {
         return stream->why_no_pair;
     }
     if (row->match == PERF_MATCH_NOT_ASKED) {
-        row->match = perf_table_match_row(now, stream->group, stream->at.row, before, stream->group_before,
-                                          stream->proofs, &row->before);
+        row->match = perf_table_match_row(stream->now.table, now->group, now->row, stream->before.table, before->group,
+                                          stream->proofs, &before->row);
     }
     if (column->match == PERF_MATCH_NOT_ASKED) {
-        column->match = perf_table_match_column(now, stream->group, stream->at.column, before, stream->group_before,
-                                                &column->before);
+        column->match = perf_table_match_column(stream->now.table, now->group, now->column, stream->before.table,
+                                                before->group, &column->before);
     }
+    before->column = column->before;
     stream->is_match_assumed |= row->match == PERF_MATCH_ASSUMED;
-    return row->match == PERF_MATCH_AMBIGUOUS      ? PERF_NO_RESULT_MOVED
-           : row->match == PERF_MATCH_NONE         ? PERF_NO_RESULT_NEW_INSTANCE
-           : column->match == PERF_MATCH_NONE      ? PERF_NO_RESULT_NEW_COUNTER
-           : column->match == PERF_MATCH_AMBIGUOUS ? PERF_NO_RESULT_NOT_COMPARABLE
-                                                   : PERF_NO_RESULT_OK;
+    return perf_match_reason(row->match, column->match);
 }
 
-/* Finds the operands besides the value that a formula needs, in as many samples as have the value. Needs: find_previous_value(). */
-static void find_other_operands(value_stream *stream, unsigned needs)
+/* Finds the operands that a formula needs, in as many samples as have the value. Returns the reason if the sample before has not. Changes: `point` of
+ * both; `previous`. */
+static perf_no_result find_operands(value_stream *stream, unsigned needs)
 {
-    static const unsigned each[] = {PERF_NEEDS_BASE, PERF_NEEDS_TIME, PERF_NEEDS_FREQ, PERF_NEEDS_MULTI};
-    const counter_value *at = &stream->at;
-    const value_location places[] = {{&stream->now, stream->group, at->row, at->column},
-                                     {&stream->before, stream->group_before, stream->row.before, at->counter->before}};
+    const perf_cell *before = &stream->before.at;
+    bool needs_others = needs & (PERF_NEEDS_BASE_OR_TIME | PERF_NEEDS_FREQ | PERF_NEEDS_MULTI);
+    perf_no_result why = needs & PERF_NEEDS_PREVIOUS ? find_previous_value(stream) : PERF_NO_RESULT_NO_FORMULA;
 
-    for (unsigned i = 0; i < (stream->why_no_previous == PERF_NO_RESULT_OK ? 2U : 1U); i++) {
-        perf_point *point = i == 0 ? &stream->current : &stream->previous;
-        perf_raw *const operands[] = {&point->base, &point->time, &point->freq, &point->multi};
-        for (unsigned k = 0; k < array_length(each); k++) {
-            if (needs & each[k]) {
-                *operands[k] = stream->response.ops->operand(stream, &places[i], each[k]);
-            }
+    stream->previous = why == PERF_NO_RESULT_OK ? &stream->before.point : NULL;
+    stream->now.point.value = stream->now.at.raw;
+    if (needs_others) {
+        stream->response.ops->find_operands(stream, &stream->now, needs);
+    }
+    if (stream->previous) {
+        stream->before.point.value =
+            perf_table_number(stream->before.table, before->group, before->row, before->column);
+        if (needs_others) {
+            stream->response.ops->find_operands(stream, &stream->before, needs);
         }
     }
-}
-
-/* Returns the operands in the sample before; NULL: the value has none there. */
-static const perf_point *get_previous(const value_stream *stream)
-{
-    return stream->why_no_previous == PERF_NO_RESULT_OK ? &stream->previous : NULL;
+    return why;
 }
 
 perf_result value_stream_result(value_stream *stream)
 {
-    const counter_value *at = &stream->at;
-    const value_column *counter = at->counter;
+    const value_column *counter = stream->counter;
 
     if (counter->none != PERF_NO_RESULT_OK) {
         return (perf_result){0, counter->none};
     }
-    unsigned needs = perf_formulas[counter->type->formula].flags;
-    stream->why_no_previous = needs & PERF_NEEDS_PREVIOUS ? find_previous_value(stream) : PERF_NO_RESULT_NO_FORMULA;
-    stream->current.value = at->raw;
-    if (stream->why_no_previous == PERF_NO_RESULT_OK) {
-        stream->previous.value =
-            perf_table_number(stream->before.table, stream->group_before, stream->row.before, counter->before);
-    }
-    if (needs & (PERF_NEEDS_BASE_OR_TIME | PERF_NEEDS_FREQ | PERF_NEEDS_MULTI)) {
-        find_other_operands(stream, needs);
-    }
-    perf_result result = perf_calculate(counter->type, &stream->current, get_previous(stream), stream->why_no_previous);
-    if (result.none == PERF_NO_RESULT_OK && !stream->group->is_sound) {
+    perf_no_result why = find_operands(stream, perf_formulas[counter->type->formula].flags);
+    perf_result result = perf_calculate(counter->type, &stream->now.point, stream->previous, why);
+    if (result.none == PERF_NO_RESULT_OK && !stream->now.at.group->is_sound) {
         return (perf_result){0, PERF_NO_RESULT_NOT_COMPARABLE};
     }
-    if (perf_is_reset(result.none)) {
-        const char *instance = value_stream_instance(stream);
-        result.none = instance && perf_is_sum(instance) ? PERF_NO_RESULT_SUM_BACKWARDS : result.none;
+    if (perf_is_reset(result.none) && perf_is_sum(value_stream_instance(stream))) {
+        result.none = PERF_NO_RESULT_SUM_BACKWARDS;
     } else if (stream->now.table->is_block &&
                (result.none == PERF_NO_RESULT_NO_TIME || result.none == PERF_NO_RESULT_NO_FREQ)) {
         result.none = PERF_NO_RESULT_NO_CLOCK; /* both are the object's */
@@ -307,7 +281,7 @@ const char *value_stream_set(value_stream *stream)
         stream->set_label = metadata_format_name(stream->pool, &key, set.name.entry);
         stream->is_set_assumed = set.name.is_assumed;
         stream->is_single =
-            identifier ? set.type.entry && set.type.entry->instance_type == 0 : !stream->group->has_instances;
+            identifier ? set.type.entry && set.type.entry->instance_type == 0 : !stream->now.at.group->has_instances;
     }
     return stream->set_label;
 }
@@ -317,19 +291,17 @@ static const perf_row_name *find_row_name(value_stream *stream)
 {
     value_row *row = &stream->row;
 
-    if (!row->is_named && stream->group->has_instances && stream->at.row < stream->group->rows) {
+    if (!row->is_named && stream->now.at.group->has_instances && stream->now.at.row < stream->now.at.group->rows) {
         row->is_named = true;
-        row->name = perf_table_row_name(stream->now.table, stream->group, stream->at.row);
+        row->name = perf_table_row_name(stream->now.table, stream->now.at.group, stream->now.at.row);
     }
     return &row->name;
 }
 
-assumed_reason value_stream_assumed_reason(value_stream *stream)
+assumed_reason value_stream_assumed(value_stream *stream)
 {
-    const value_column *counter = stream->at.counter;
-
     return stream->assumed != ASSUMED_NONE                                             ? stream->assumed
-           : counter->assumed != ASSUMED_NONE                                          ? counter->assumed
+           : stream->counter->assumed != ASSUMED_NONE                                  ? stream->counter->assumed
            : (stream->set_label || value_stream_set(stream)) && stream->is_set_assumed ? ASSUMED_NAME
            : stream->is_match_assumed || find_row_name(stream)->is_assumed             ? ASSUMED_INSTANCE
                                                                                        : ASSUMED_NONE;
@@ -357,9 +329,9 @@ static const char *get_row_name(const value_stream *stream, const perf_group *gr
 /* Returns "explorer/3#1" for the current row: the name of its parent, if that is in the response, its own, and which of this name it is. */
 static const char *format_instance(value_stream *stream, uint32_t ordinal)
 {
-    uint32_t row = stream->at.row, parent;
-    const perf_group *parents = perf_table_find_parent(stream->now.table, stream->group, row, &parent);
-    const char *name = get_row_name(stream, stream->group, row);
+    uint32_t row = stream->now.at.row, parent;
+    const perf_group *parents = perf_table_find_parent(stream->now.table, stream->now.at.group, row, &parent);
+    const char *name = get_row_name(stream, stream->now.at.group, row);
 
     if (parents) {
         name = wmem_strconcat(stream->pool, get_row_name(stream, parents, parent), "/", name, NULL);
@@ -387,10 +359,9 @@ const char *value_stream_instance(value_stream *stream)
 
 const char *value_stream_path(value_stream *stream)
 {
-    const value_column *counter = stream->at.counter;
     value_row *row = &stream->row;
 
-    if (counter->label == NULL) {
+    if (stream->counter->label == NULL) {
         return NULL;
     }
     if (row->prefix_size == 0) {
@@ -402,80 +373,73 @@ const char *value_stream_path(value_stream *stream)
         row->prefix_size = wmem_strbuf_get_len(stream->path);
     }
     wmem_strbuf_truncate(stream->path, row->prefix_size);
-    wmem_strbuf_append(stream->path, counter->label);
+    wmem_strbuf_append(stream->path, stream->counter->label);
     return wmem_strbuf_get_str(stream->path);
 }
 
 bool value_stream_is_same_counter(value_stream *stream, counter_identity *identity)
 {
-    const perf_counter_type *type = stream->at.counter->type;
-    counter_identity own = {.server = stream->response.server, .type = type};
+    counter_identity own = {.server = stream->response.server, .type = stream->counter->type};
 
     if (stream->identifier) {
         memcpy(own.guid, stream->identifier->guid, sizeof own.guid);
-        own.id = stream->at.counter->id;
+        own.id = stream->counter->id;
     }
     if (identity->server == NULL) {
         *identity = own;
     }
     bool is_same = identity->server == own.server && identity->id == own.id &&
                    memcmp(identity->guid, own.guid, sizeof own.guid) == 0;
-    identity->type = is_same && identity->type == NULL ? type : identity->type;
-    return is_same && (type == NULL || identity->type == type);
+    identity->type = is_same && identity->type == NULL ? own.type : identity->type;
+    return is_same && (own.type == NULL || identity->type == own.type);
 }
 
 /* --- Text --------------------------------------------------------------------------------------------------------- */
 
 const char *value_stream_text(value_stream *stream, uint32_t most)
 {
-    const counter_value *at = &stream->at;
-    const uint8_t *text = stream->now.table->data + at->offset;
-    uint32_t size = MIN(at->size, MOST_VALUE_BYTES), code_page = stream->group->code_page;
-    uint32_t type = perf_table_column(stream->now.table, stream->group, at->column)->type; /* 0 in PerflibV2 */
-    bool is_narrow = (type & PERF_TEXT_IN_CODE_PAGE) || (stream->now.table->is_block && perf_is_ascii_text(text, size));
+    const perf_cell *at = &stream->now.at;
+    uint32_t code_page, size = perf_cell_text_size(at, stream->now.table, MOST_VALUE_BYTES, &code_page);
 
-    code_page = !is_narrow ? TEXT_CODE_PAGE_UTF16 : perf_is_utf16(code_page) ? TEXT_CODE_PAGE_ASCII : code_page;
-    return get_text(stream, at->offset, perf_text_size(text, size, !is_narrow), code_page, most);
+    return get_text(stream, at->offset, size, code_page, most);
 }
 
 const char *value_stream_format(value_stream *stream, const perf_result *result)
 {
-    const counter_value *at = &stream->at;
-    const perf_counter_type *type = at->counter->type;
+    const perf_cell *at = &stream->now.at;
+    const perf_counter_type *type = stream->counter->type;
     char number[TEXT_NUMBER_SIZE];
 
-    if (at->counter->is_text) {
+    if (stream->counter->is_text) {
         return wmem_strconcat(stream->pool, "\"", value_stream_text(stream, TEXT_NAME_MAX), "\"", NULL);
     }
     text_integer(number, at->raw.size > 0 ? at->raw.value : at->size);
-    if (result->none == PERF_NO_RESULT_OK) {
-        if ((type->value & ~PERF_SIZE_MASK) == 0) { /* a number, PERF_NUMBER_HEX */
-            snprintf(number, sizeof number, "0x%" PRIx64, at->raw.value);
-        } else if (type->formula != PERF_FORMULA_RAW) { /* of which a double does not hold 64 bits */
-            text_number(number, result->value);
-        }
-        snprintf(stream->words, sizeof stream->words, "%s%s%s", number, *type->unit ? " " : "", type->unit);
-    } else if (at->raw.size > 0) {
-        snprintf(stream->words, sizeof stream->words, "%s (raw; %s)", number,
-                 val_to_str_const(result->none, text_none_reason_vals, ""));
-    } else {
-        snprintf(stream->words, sizeof stream->words, "%s byte%s", number, at->size == 1 ? "" : "s");
+    if (result->none != PERF_NO_RESULT_OK) {
+        const char *reason = val_to_str_const(result->none, text_none_reason_vals, "");
+        return at->raw.size > 0 ? wmem_strdup_printf(stream->pool, "%s (raw; %s)", number, reason)
+                                : wmem_strdup_printf(stream->pool, "%s byte%s", number, at->size == 1 ? "" : "s");
     }
-    return stream->words;
+    if ((type->value & ~PERF_SIZE_MASK) == 0) { /* a number, PERF_NUMBER_HEX */
+        snprintf(number, sizeof number, "0x%" PRIx64, at->raw.value);
+    } else if (type->formula != PERF_FORMULA_RAW) { /* of which a double does not hold 64 bits */
+        text_number(number, result->value);
+    }
+    return wmem_strconcat(stream->pool, number, *type->unit ? " " : "", type->unit, NULL);
 }
 
 const char *value_stream_format_formula(const value_stream *stream)
 {
-    const value_column *counter = stream->at.counter;
+    const value_column *counter = stream->counter;
     perf_formula_number numbers[PERF_MOST_FORMULA_NUMBERS];
     char number[TEXT_NUMBER_SIZE];
 
-    if (counter->none != PERF_NO_RESULT_OK || counter->type->formula <= PERF_FORMULA_RAW || stream->at.raw.size == 0) {
+    if (counter->none != PERF_NO_RESULT_OK || counter->type->formula <= PERF_FORMULA_RAW ||
+        stream->now.at.raw.size == 0) {
         return "";
     }
     const perf_formula_info *formula = &perf_formulas[counter->type->formula];
     wmem_strbuf_t *text = wmem_strbuf_new(stream->pool, formula->text);
-    unsigned count = perf_formula_numbers(formula, &stream->current, get_previous(stream), numbers);
+    unsigned count = perf_formula_numbers(formula, &stream->now.point, stream->previous, numbers);
     for (unsigned i = 0; i < count; i++) {
         text_integer(number, numbers[i].number.value);
         wmem_strbuf_append_printf(text, ", %s = %s", numbers[i].name, number);

@@ -5,16 +5,13 @@
  * Trees, statistics and exports read values here and cannot tell the protocols apart. A value has its number and its place; result,
  * path and text are made when they are asked for. Functions that differ between the protocols: value_ops.
  *
- * A stream lives in the pool that it is begun with.
- *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #pragma once
 
 #include "ws_compat.h"
 
-#include "perf/structures.h"
-#include "perf/table.h"
+#include "perf/cells.h"
 #include "text/numbers.h"
 
 typedef struct value_stream value_stream;
@@ -59,26 +56,18 @@ typedef enum { ASSUMED_REASONS(ASSUMED_ENUM) } assumed_reason;
 /* A response or the sample before, parsed. */
 typedef struct {
     perf_table *table; /* NULL: there is none */
+    perf_cell at;      /* the value that was read last; before: its group, and behind value_stream_result() its place */
+    perf_point point;  /* clocks, and operands of that value; what its formula does not need means nothing */
 
     /* of PerflibV2 alone */
     const struct query_index *index; /* identifiers of its blocks; NULL: it is not known whose any block is */
     bool is_index_assumed;           /* it may be another epoch's */
     wmem_map_t *by_identifier;       /* perf_identifier -> perf_group; NULL until a block is not where it mostly is */
-    bool
-        lacks_identifiers; /* it is not known whose some blocks are: a missing counter is not new; known with the map */
+    bool lacks_identifiers;          /* some blocks are nobody's: a missing counter is not new; known with the map */
 } parsed_sample;
 
-/* A cell of one of them. */
+/* A counter of the group that the stream is in. Zeros until somebody asks: then it has a type, or `none` says why not. */
 typedef struct {
-    parsed_sample *in;
-    perf_group *group;
-    uint32_t row;
-    uint32_t column;
-} value_location;
-
-/* A counter of the group that the stream is in. Kept until the next group. */
-typedef struct {
-    bool is_known;                 /* the members below are filled */
     uint32_t id;                   /* counter id or title index, PERF_NO_ID: not known */
     const perf_counter_type *type; /* NULL: not known */
     perf_no_result none;           /* PERF_NO_RESULT_OK, or why no value of it ever has a result */
@@ -90,48 +79,32 @@ typedef struct {
     uint32_t before;               /* the same counter in the sample before */
 } value_column;
 
-/* Offsets count from the response's first byte. */
-typedef struct {
-    uint32_t row;    /* of the instance in the group, 0 without instances */
-    uint32_t column; /* of the counter in the group */
-    uint32_t offset;
-    uint32_t size;         /* bytes */
-    value_column *counter; /* the first of the group in front of its first value */
-    perf_raw raw;          /* the number; size 0: a text, or neither 4 nor 8 bytes */
-} counter_value;
-
 /* A row of the group that the stream is in. Begins as zeros with each row. */
 typedef struct {
+    uint32_t number;    /* in the group */
     const char *label;  /* its instance in paths; NULL: none, or not asked */
     bool is_named;      /* the next member is filled */
     perf_row_name name; /* among those of its name */
-    perf_match match;   /* how well `before` is known */
-    uint32_t before;    /* the same instance in the sample before */
+    perf_match match;   /* how well its row in the sample before is known */
     size_t prefix_size; /* of the stream's `path` before the counter; 0: that is of another row */
 } value_row;
 
 struct value_stream {
     wmem_allocator_t *pool;
     counter_response response;
-    const char *computer; /* name in paths, without backslashes */
-    parsed_sample now;
-    parsed_sample before;         /* the sample before; it has no table if there is none to compare with */
-    perf_no_result why_no_before; /* the reason then */
-    perf_id_proofs proofs;        /* counters that prove which instance a row is */
-    uint32_t bytes_left; /* of values still to come: definitions times instances can be more than the response has */
+    const char *computer;  /* name in paths, without backslashes */
+    parsed_sample now;     /* `at` is in no group before the first */
+    parsed_sample before;  /* it has no table if there is none to compare with */
+    perf_id_proofs proofs; /* counters that prove which instance a row is */
 
-    counter_value at; /* the value that was read last */
-
-    /* of value_stream_result(); operands that the formula does not need are those of a value before */
-    perf_point current, previous;   /* operands in both samples, and their clocks */
-    perf_no_result why_no_previous; /* PERF_NO_RESULT_OK: there is a previous value */
-    bool is_match_assumed;          /* the row of the sample before, or of an operand in another block, is assumed */
+    /* of the value that was read last */
+    value_column *counter;      /* the first of the group in front of its first value */
+    const perf_point *previous; /* operands in the sample before; NULL: the value has none there */
+    bool is_match_assumed;      /* the row of the sample before, or of an operand in another block, is assumed */
 
     /* of the group */
-    perf_group *group;                 /* NULL: before the first */
-    perf_group *group_before;          /* the same in the sample before, comparable or not; NULL: none, or not known */
-    perf_no_result why_no_pair;        /* values have no previous one: group_before is NULL or cannot be compared */
-    assumed_reason assumed;            /* of all its values: ASSUMED_RESPONSE, ASSUMED_COUNTER */
+    perf_no_result why_no_pair; /* values have no previous one: no group before is known, or it cannot be compared */
+    assumed_reason assumed;     /* of all its values: ASSUMED_RESPONSE, ASSUMED_COUNTER */
     const perf_identifier *identifier; /* PerflibV2: whose the block is; NULL: not known */
     const char *set_label;             /* NULL: not known whose it is, or not asked */
     bool is_set_assumed;               /* its name is; filled with set_label, as the next member */
@@ -141,21 +114,20 @@ struct value_stream {
     value_row row;                     /* that `at` is in */
 
     wmem_strbuf_t *path; /* as it was made last */
-    char words[120];     /* a number, its unit and a reason */
 };
 
-/* Begins to read the values of a response and finds the sample before; nothing is calculated yet. Two streams of one response give the same. */
+/* Begins to read the values of a response, in `pool`, and finds the sample before; nothing is calculated yet. Two streams of one response give the same. */
 value_stream *value_stream_begin(wmem_allocator_t *pool, const counter_response *response);
 
 /* Reads the next value, in this group or the next. Returns NULL at the end. The value holds until the next is read. */
-const counter_value *value_stream_next(value_stream *stream);
+const perf_cell *value_stream_next(value_stream *stream);
 
 /* Goes in front of the next group, at first of the first. Returns false behind the last, where the stream stays. Changes: as
  * value_stream_enter(); a table that is not whole is read whole. */
 bool value_stream_next_group(value_stream *stream);
 
 /* Reads the next value of the group. Returns NULL at its end. */
-const counter_value *value_stream_next_in_group(value_stream *stream);
+const perf_cell *value_stream_next_in_group(value_stream *stream);
 
 /* Goes in front of a group's first value. Changes: labels and columns are those of no group. */
 void value_stream_enter(value_stream *stream, perf_group *group);
@@ -164,15 +136,15 @@ void value_stream_enter(value_stream *stream, perf_group *group);
 void value_stream_enter_row(value_stream *stream, uint32_t row);
 
 /* Reads the value of a cell of the group. Returns NULL for a cell without a value, and for those that the response has no bytes for. */
-const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint32_t column);
+const perf_cell *value_stream_go_to(value_stream *stream, uint32_t row, uint32_t column);
 
 /* --- The value that was read last --------------------------------------------------------------------------------- */
 
 /* Returns the calculated value, or the reason why there is none. */
 perf_result value_stream_result(value_stream *stream);
 
-/* Returns the reason why the value is assumed, or, after value_stream_result(), the value or its result; ASSUMED_NONE: neither is. */
-assumed_reason value_stream_assumed_reason(value_stream *stream);
+/* Returns the reason why the value is assumed, or, after value_stream_result(), the value or its result; ASSUMED_NONE, 0: neither is. */
+assumed_reason value_stream_assumed(value_stream *stream);
 
 /* Returns "\\SRV\Processor Information(0,0)\% Processor Time", until the next is asked for; NULL: the counter is not known. */
 const char *value_stream_path(value_stream *stream);
@@ -198,7 +170,7 @@ bool value_stream_is_same_counter(value_stream *stream, counter_identity *identi
 /* Returns the value, a text, as UTF-8 in the stream's pool, without quotes: at most `most` characters. */
 const char *value_stream_text(value_stream *stream, uint32_t most);
 
-/* Returns the value for people, until the next is asked for: "12.4 %", "1,024.0 /sec", "77", "0x1f", "\"text\"",
+/* Returns the value for people, in the stream's pool: "12.4 %", "1,024.0 /sec", "77", "0x1f", "\"text\"",
  * "81 (raw; first sample)". `result`: value_stream_result()'s. */
 const char *value_stream_format(value_stream *stream, const perf_result *result);
 
@@ -207,16 +179,10 @@ const char *value_stream_format(value_stream *stream, const perf_result *result)
  * 4 nor 8 bytes. The result may still have a reason. Needs: value_stream_result() of the value. */
 const char *value_stream_format_formula(const value_stream *stream);
 
-/* True if value_stream_assumed_reason() gives a reason. */
-static inline bool value_stream_is_assumed(value_stream *stream)
-{
-    return value_stream_assumed_reason(stream) != ASSUMED_NONE;
-}
-
 /* Returns " (assumed)" or "" for the value read last, to stand behind it. */
 static inline const char *format_assumed_mark(value_stream *stream)
 {
-    return value_stream_is_assumed(stream) ? " (assumed)" : "";
+    return value_stream_assumed(stream) ? " (assumed)" : "";
 }
 
 /* --- The protocols ------------------------------------------------------------------------------------------------ */
@@ -226,8 +192,9 @@ struct value_ops {
     bool is_block; /* responses are a PERF_DATA_BLOCK */
     /* Fills the stream's `proofs`, and `computer` if the response has its name. NULL: nothing to fill. */
     void (*begin)(value_stream *stream);
-    /* Returns the same group of the sample before, or NULL. `why`: the reason why it is not there or not compared. Needs: before.table. */
-    perf_group *(*group_before)(value_stream *stream, perf_no_result *why);
-    /* Returns what the formula of the current value needs (one of PERF_NEEDS_...) for the value at `at`. Size 0: it is not there. */
-    perf_raw (*operand)(value_stream *stream, const value_location *at, unsigned need);
+    /* Finds the same group in the sample before. Returns the reason why it is not there or not compared. Needs: before.table. Changes: `before.at`. */
+    perf_no_result (*find_group)(value_stream *stream);
+    /* Finds what the formula of the current value needs (bits PERF_NEEDS_...) in one of the two samples, where `at` tells. Changes: its `point`;
+     * size 0: it is not there. */
+    void (*find_operands)(value_stream *stream, parsed_sample *in, unsigned needs);
 };

@@ -275,8 +275,8 @@ static void count_values(verdict *v, const monitor_call *call, packet_info *pinf
     while (value_stream_next(stream)) {
         v->values++;
         const perf_result result =
-            stream->at.raw.size > 0 ? value_stream_result(stream) : (perf_result){.none = PERF_NO_RESULT_OK};
-        assumed_reason reason = value_stream_assumed_reason(stream);
+            stream->now.at.raw.size > 0 ? value_stream_result(stream) : (perf_result){.none = PERF_NO_RESULT_OK};
+        assumed_reason reason = value_stream_assumed(stream);
         if (reason != ASSUMED_NONE && reason != ASSUMED_RESPONSE) { /* malformed data is said of the response */
             add_problem(v, call, PROBLEM_ASSUMED, value_stream_path(stream), 0, 0);
         }

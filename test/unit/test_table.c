@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "perf/table.h"
+#include "perf/cells.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -242,11 +242,11 @@ static void test_plain_blocks(void)
     free_sample(&s);
 }
 
-/* Values of other sizes are found in any order; a number has 4 or 8 bytes. */
+/* Values of other sizes, one after the other, as far as there are bytes for them; a number has 4 or 8 bytes. */
 static void test_uneven_cells(void)
 {
     static const uint32_t sizes[] = {8, 0, 4, 21, 8};
-    uint32_t at[5], size;
+    uint32_t at[5];
     buffer b;
 
     put_header(&b, 1);
@@ -261,14 +261,16 @@ static void test_uneven_cells(void)
     end_block(&b, block);
     finish(&b);
     sample s = read_buffer(perf_table_read_data, &b);
-    perf_group *g = &s.table.groups[0];
+    perf_group *g = perf_table_next_group(&s.table, NULL);
+    perf_cell cell = {.bytes_left = 50};
+    perf_cell_enter(&cell, g);
     assert(s.table.is_sound && s.table.num_cells == 5 && s.table.values == 5);
-    for (uint32_t i = 10; i > 0; i--) {
-        uint32_t column = (3 * i) % 5;
-        assert(perf_table_cell(&s.table, g, 0, column, &size) == at[column] && size == sizes[column]);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert(perf_cell_next(&cell, &s.table) && cell.column == i && cell.offset == at[i] && cell.size == sizes[i]);
+        assert(cell.raw.size == (cell.size % 4 == 0 ? cell.size : 0) && (i > 0 || cell.raw.value == 10));
     }
-    assert(perf_table_number(&s.table, g, 0, 0).value == 10 && perf_table_number(&s.table, g, 0, 2).size == 4);
-    assert(perf_table_number(&s.table, g, 0, 1).size == 0 && perf_table_number(&s.table, g, 0, 3).size == 0);
+    assert(!perf_cell_next(&cell, &s.table) && cell.bytes_left == 8 && !perf_table_next_group(&s.table, g));
+    assert(!perf_cell_read(&cell, &s.table, 0, 4) && cell.bytes_left == 0);
     free_sample(&s);
 }
 
