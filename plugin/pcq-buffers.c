@@ -33,7 +33,7 @@ static const value_string aggregate_vals[] = {
 
 /* 2.2.4.1, behind the GUID */
 #define COUNTERSET_REG_INFO(X, S) \
-    X(HEX, counterset_type, "Counterset type", "pcq.counterset.type", "Not used") \
+    X(HEX_OF, counterset_type, "Counterset type", "pcq.counterset.type", NULL, "Not used") \
     X(ONE_OF, detail_level, "Detail level", "pcq.detail_level", text_detail_level_vals, "Whom it is meant for") \
     X(U32, num_counters, "Number of counters", "pcq.counterset.num_counters", "NumCounters") \
     X(HEX_OF, instance_type, "Instance type", "pcq.counterset.instance_type", instance_type_vals, \

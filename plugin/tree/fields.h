@@ -31,7 +31,6 @@
 #define FIELD_FRAME(id, label, name, blurb) FIELD(id, label, name, FT_FRAMENUM, BASE_NONE, NULL, blurb)
 #define FIELD_TIME(id, label, name, blurb) FIELD(id, label, name, FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, blurb)
 
-#define FIELD_HEX(id, label, name, blurb) FIELD(id, label, name, FT_UINT32, BASE_HEX, NULL, blurb)
 #define FIELD_ONE_OF(id, label, name, names, blurb) FIELD(id, label, name, FT_UINT32, BASE_DEC, VALS(names), blurb)
 #define FIELD_HEX_OF(id, label, name, names, blurb) FIELD(id, label, name, FT_UINT32, BASE_HEX, VALS(names), blurb)
 #define FIELD_TYPE(id, label, name) \
@@ -59,7 +58,6 @@
     (void)read;
 
 #define READ_U32 cursor_read_u32
-#define READ_HEX cursor_read_u32
 #define READ_NAMED cursor_read_u32
 #define READ_ONE_OF cursor_read_u32
 #define READ_HEX_OF cursor_read_u32

@@ -21,16 +21,15 @@ static const char *const assumed_texts[] = {ASSUMED_REASONS(ASSUMED_TEXT)};
 
 void value_tree_report_assumed(expert_report *report, proto_item *item, assumed_reason reason, uint32_t disputed_in)
 {
+    char dispute[64];
+
     if (reason == ASSUMED_NONE || report->told_assumed & 1U << reason) {
         return;
     }
     report->told_assumed |= 1U << reason;
-    if (disputed_in != 0) {
-        expert_report_add(report, item, EI_ORDER_ASSUMED, "Assumed: frame %u has another name or type of what is here",
-                          disputed_in);
-    } else {
-        expert_report_add(report, item, EI_ORDER_ASSUMED, "Assumed: %s", assumed_texts[reason]);
-    }
+    snprintf(dispute, sizeof dispute, "frame %u has another name or type of what is here", disputed_in);
+    expert_report_add(report, item, EI_ORDER_ASSUMED, "Assumed: %s",
+                      disputed_in != 0 ? dispute : assumed_texts[reason]);
 }
 
 void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const metadata_result *known)
@@ -58,11 +57,8 @@ void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const metada
 
 const char *value_tree_add_name(buffer_cursor *cursor, int hf, state_server *server, metadata_key key)
 {
-    metadata_result known = {0};
+    const metadata_result none = {0}, known = cursor->tree ? metadata_lookup(server, key).name : none;
 
-    if (cursor->tree) {
-        known = metadata_lookup(server, key).name;
-    }
     if (!known.entry) {
         return NULL;
     }
@@ -273,19 +269,13 @@ static void label_value(const value_tree *view, proto_item *item, int hf, const 
 proto_tree *value_tree_add_value(value_tree *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size)
 {
     value_stream *stream = view->stream;
-    const char *path = view->path ? value_stream_path(stream) : NULL, *words = NULL;
-    const char *formula = "";
-    perf_result result = {0, PERF_NO_RESULT_NO_FORMULA};
+    const char *path = view->path ? value_stream_path(stream) : NULL;
+    const perf_result none = {0, PERF_NO_RESULT_NO_FORMULA}, result = view->result ? value_stream_result(stream) : none;
+    const char *words = view->visible ? value_stream_format(stream, &result) : NULL;
+    const char *formula = view->visible ? value_stream_format_formula(stream) : "";
 
-    if (view->result) {
-        result = value_stream_result(stream);
-    }
     if (view->experts) {
         value_tree_report_assumed(view->report, proto_tree_get_parent(view->tree), value_stream_assumed(stream), 0);
-    }
-    if (view->visible) {
-        words = value_stream_format(stream, &result);
-        formula = value_stream_format_formula(stream);
     }
     if (hf > 0) {
         proto_item *item = proto_tree_add_item(tree, hf, view->tvb, (int)offset, (int)size, ENC_NA);
@@ -445,11 +435,8 @@ static void show_table_row(value_tree *view, const perf_group *group, uint32_t r
 static void show_table_group(value_tree *view)
 {
     const perf_group *group = view->stream->now.at.group;
-    proto_tree *tree = NULL;
+    proto_tree *tree = tree_has_room(view->tree) ? view->ops->show_group(view, group) : NULL;
 
-    if (tree_has_room(view->tree)) {
-        tree = view->ops->show_group(view, group);
-    }
     for (uint32_t row = 0; row < group->rows && tree_has_room(view->tree); row++) {
         show_table_row(view, group, row, tree);
     }
