@@ -156,8 +156,8 @@ static bool is_late_gap(const timing_request *requests, const timing_gap *gap)
            !is_start && !(has_clocks && !timing_is_long(ticked, usual, TIMING_LATE));
 }
 
-/* True if from one query to the next the server's performance time moves otherwise than the capture's, and than its own time of day. The newest known
- * clock counts of the query before. */
+/* True if from one query to the next the server's performance time moves otherwise than the capture's, and than its own time of day. One that stood for a
+ * while goes on, as of a machine that was suspended. The newest known clock counts of the query before. */
 static bool has_other_clock(const timing_request *requests, const timing_gap *gap)
 {
     const timing_request *before = &requests[gap->before], *request = &requests[gap->request];
@@ -165,9 +165,10 @@ static bool has_other_clock(const timing_request *requests, const timing_gap *ga
     while (before->clock <= 0 && before->before != TIMING_FIRST) {
         before = &requests[before->before];
     }
-    double ticked = request->clock - before->clock;
-    return gap->is_across && before->clock > 0 && request->clock > 0 &&
-           fabs(ticked - (request->answered - before->answered)) >= TIMING_OTHER_CLOCK &&
+    double ticked = request->clock - before->clock, passed = request->answered - before->answered;
+    bool has_stood = ticked >= 0 && ticked <= passed;
+    return gap->is_across && before->clock > 0 && request->clock > 0 && !has_stood &&
+           fabs(ticked - passed) >= TIMING_OTHER_CLOCK &&
            fabs(ticked - (request->date - before->date)) >= TIMING_OTHER_CLOCK;
 }
 

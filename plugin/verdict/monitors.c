@@ -162,6 +162,7 @@ static void take_response(monitor_call *call, const packet_info *pinfo, const ca
     call->acked = is_acked ? connection->acked.time : 0;
     call->began = connection->response_began;
     call->at_response = connection->troubles;
+    call->at_response.resent += connection->by[BY_SERVER].waited; /* by its parts */
     call->outcome = (uint8_t)find_outcome(tapped);
     call->status = tapped->status;
     call->is_fault = tapped->is_fault;

@@ -20,6 +20,7 @@ enum { PORT_KERBEROS = 88, PORT_MAPPER = 135, PORT_SMB = 445, FIRST_DYNAMIC_PORT
 
 #define MAX_LOSSES 1000 /* losses that are kept of peers */
 
+#define PROMPT_SHARE 0.1 /* of the seconds of retransmissions: an acknowledgment within is that of the newest copy */
 #define RESENT_AFTER 0.1 /* seconds: a packet that was captured twice comes earlier than a retransmission */
 
 /* --- Outcomes ---------------------------------------------------------------------------------------------------- */
@@ -318,8 +319,11 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
     }
     double rto = nstime_to_sec(&found->rto_ts);
     if ((found->flags & WS_TCP_RESENT) && rto >= RESENT_AFTER) {
-        connection->troubles.resent += rto;
-        connection->by[by_client].resent++;
+        connection_way *way = &connection->by[by_client];
+        bool is_heard = (int32_t)(connection->by[!by_client].heard - tcp->th_rawseq - tcp->th_seglen) >= 0;
+        *(is_heard ? &connection->troubles.resent : &way->waited) += rto;
+        way->resent_at = now.time;
+        way->resent++;
     }
     connection_way *way = &connection->by[by_client];
     const uint32_t seq = tcp->th_rawseq, heard = connection->by[!by_client].heard;
@@ -370,16 +374,20 @@ static void see_syn(verdict_connection *connection, verdict_moment now)
     }
 }
 
-/* Notes a packet without SYN by its direction: acknowledgment, begin of a response. */
+/* Notes a packet without SYN by its direction: acknowledgment, also of what was resent, begin of a response. */
 static void see_segment(verdict_connection *connection, const tcp_info_t *tcp, bool by_client, double now)
 {
-    connection_way *way = &connection->by[by_client];
+    connection_way *way = &connection->by[by_client], *other = &connection->by[!by_client];
+    connection_troubles *troubles = &connection->troubles;
 
     way->packets++;
     if ((tcp->th_flags & (TH_ACK | TH_RST)) == TH_ACK && tcp->th_rawack != way->heard) {
         way->heard_at = way->heard > 0 ? now : 0;
         way->heard = tcp->th_rawack;
-        connection->by[!by_client].resent = 0;
+        bool has_come = now - other->resent_at <= PROMPT_SHARE * other->waited; /* the newest copy alone */
+        *(has_come ? &troubles->resent : &troubles->silent[by_client]) += other->waited;
+        other->waited = 0;
+        other->resent = 0;
     }
     if (connection->peers->has_messages && steps_is_one_way(connection)) {
         connection->peers->asker->one_way = connection;

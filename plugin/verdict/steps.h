@@ -43,7 +43,8 @@ enum { BY_SERVER, BY_CLIENT };
 
 /* Troubles of a connection until some moment: no number ever falls. */
 typedef struct {
-    double resent;    /* seconds of all retransmissions, each since its segment was sent first */
+    double resent; /* seconds of all retransmissions, each since its segment was sent first: the network lost packets */
+    double silent[2]; /* the same by BY_SERVER, by BY_CLIENT, whom no copy made acknowledge: it, or the network */
     double slow;      /* seconds of all slow calls that asked for no data */
     uint32_t full[2]; /* number of zero windows, by BY_SERVER, by BY_CLIENT */
 } connection_troubles;
@@ -102,6 +103,8 @@ typedef struct {
     uint32_t resent;  /* times that it resent since the other one's `heard` changed */
     uint32_t holes;   /* segments that follow a hole in the capture, and the other one did not acknowledge yet */
     uint32_t behind;  /* sequence number of the newest of these */
+    double waited;    /* seconds of these retransmissions, each since its segment was sent first */
+    double resent_at; /* time of the newest one */
 } connection_way;
 
 /* A TCP connection. */

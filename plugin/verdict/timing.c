@@ -9,8 +9,8 @@
 
 #define CLOCK_SET_S 300.0 /* seconds: a longer response time may be the capture's clock, which was set */
 
-/* Causes of late requests and slow responses, from PARTY_CLIENT on; PARTY_UNKNOWN: the server or the network. */
-enum { CAUSE_ANY = PARTY_UNKNOWN + 1, NUM_CAUSES };
+/* Causes of late requests and slow responses, from PARTY_CLIENT on; PARTY_UNKNOWN: the server or the network; CAUSE_SILENT: the client or the network. */
+enum { CAUSE_ANY = PARTY_UNKNOWN + 1, CAUSE_SILENT, NUM_CAUSES };
 
 static bool is_within(const verdict_moment *moment, double begin, double end)
 {
@@ -39,18 +39,20 @@ static unsigned find_cause(const timing_request *before, const timing_request *r
         before && is_within(&connection->syn, begin, end) && connection->first_call - connection->syn.time >= delay / 2;
     const connection_troubles *from = before ? find_troubles_before(before->call, call) : &call->at_request,
                               *to = before ? &call->at_request : &call->at_response;
-    bool is_slow = to->slow - from->slow >= delay / 2 || is_connecting;
+    bool is_slow = to->slow - from->slow >= delay / 2 || is_connecting ||
+                   to->silent[BY_SERVER] - from->silent[BY_SERVER] >= delay / 2;
 
-    return to->full[BY_CLIENT] > from->full[BY_CLIENT]                 ? PARTY_CLIENT
-           : to->full[BY_SERVER] > from->full[BY_SERVER]               ? PARTY_SERVER
-           : to->resent - from->resent >= delay / 2                    ? PARTY_NETWORK
-           : is_slow                                                   ? PARTY_UNKNOWN
-           : before                                                    ? PARTY_CLIENT
-           : call->began > 0 && call->began <= soon                    ? PARTY_NETWORK
-           : call->acked > 0 && call->acked <= soon                    ? PARTY_SERVER
-           : delay > CLOCK_SET_S                                       ? CAUSE_ANY
-           : connection->port == PORT_SMB && call->size > ONE_FRAGMENT ? CAUSE_ANY
-                                                                       : PARTY_UNKNOWN;
+    return to->full[BY_CLIENT] > from->full[BY_CLIENT]                    ? PARTY_CLIENT
+           : to->full[BY_SERVER] > from->full[BY_SERVER]                  ? PARTY_SERVER
+           : to->resent - from->resent >= delay / 2                       ? PARTY_NETWORK
+           : is_slow                                                      ? PARTY_UNKNOWN
+           : to->silent[BY_CLIENT] - from->silent[BY_CLIENT] >= delay / 2 ? CAUSE_SILENT
+           : before                                                       ? PARTY_CLIENT
+           : call->began > 0 && call->began <= soon                       ? PARTY_NETWORK
+           : call->acked > 0 && call->acked <= soon                       ? PARTY_SERVER
+           : delay > CLOCK_SET_S                                          ? CAUSE_ANY
+           : connection->port == PORT_SMB && call->size > ONE_FRAGMENT    ? CAUSE_ANY
+                                                                          : PARTY_UNKNOWN;
 }
 
 /* Late requests, or slow responses, of one cause. */
@@ -66,16 +68,21 @@ static void add_groups(verdict_monitor *monitor, verdict_kind kind, const late_g
     static const char *const words[][NUM_CAUSES] = {{[PARTY_CLIENT] = "$C polled $S late",
                                                      [PARTY_SERVER] = "$S did not read what $C sent, window 0",
                                                      [PARTY_NETWORK] = "The network between $C and $S delayed polls",
-                                                     [PARTY_UNKNOWN] = "$S (or the network) delayed polls of $C"},
+                                                     [PARTY_UNKNOWN] = "$S (or the network) delayed polls of $C",
+                                                     [CAUSE_SILENT] = "$C (or the network) delayed polls of $S"},
                                                     {[PARTY_CLIENT] = "$C did not read what $S sent, window 0",
                                                      [PARTY_SERVER] = "$S responds slowly to $C",
                                                      [PARTY_NETWORK] = "The network between $C and $S delays responses",
                                                      [PARTY_UNKNOWN] = "$S (or the network) responds slowly to $C",
-                                                     [CAUSE_ANY] = "Responses of $S to $C are slow"}};
+                                                     [CAUSE_ANY] = "Responses of $S to $C are slow",
+                                                     [CAUSE_SILENT] = "$C (or the network) delays responses of $S"}};
 
     for (unsigned cause = PARTY_CLIENT; cause < NUM_CAUSES; cause++) {
         const late_group *group = &groups[cause];
-        verdict_party party = cause == PARTY_UNKNOWN ? PARTY_SERVER : cause == CAUSE_ANY ? PARTY_UNKNOWN : cause;
+        verdict_party party = cause == PARTY_UNKNOWN  ? PARTY_SERVER
+                              : cause == CAUSE_ANY    ? PARTY_UNKNOWN
+                              : cause == CAUSE_SILENT ? PARTY_CLIENT
+                                                      : cause;
         if (group->seconds.count > 0) {
             const char *seconds = format_seconds(monitor, ", ", perf_spread_median(&group->seconds)),
                        *usually = format_seconds(monitor, ", usually ", group->usual);

@@ -49,11 +49,12 @@ def resends(side, waits=(.3, .6, 1.2, 2.4)):
     return between
 
 
-def answer_resent(m):
-    """The client's host has the answer with the fourth copy, and only then asks again."""
+def answer_resent(m, more=0):
+    """The client's host has the answer with the fourth copy, or so long behind it, and only then asks again."""
     m.tcp.deaf = True
     m.sample(wait=0)
     resends(1)(m)
+    m.network.wait(more)
     m.tcp.deaf = False
     m.tcp.ack(0)
     m.run(1)
@@ -156,6 +157,8 @@ LATE = {
     'answer-trickles': Faulty(polls(8, trickles, 8, mss=200), 'resent', 'network', 1),
     'answer-lost-on-its-way': Faulty(polls(8, lost_on_its_way, 8, mss=200), 'lost_on_its_way', 'network', 1),
     'answer-resent': Faulty(polls(8, named(answer_resent), 8), 'resent', 'network', 1),
+    'server-suspended': Faulty(polls(8, bad(between=lambda m: (resends(0)(m), m.network.wait(4))), 8), 'resent', 'server', 1),
+    'client-suspended': Faulty(polls(8, named(lambda m: answer_resent(m, 4)), 8), 'resent', 'client', 1),
     **{'client-does-not-read-' + x: Faulty(polls(8, bad(between=client_does_not_read), 8, mode=x), 'zero_window', 'client', 1)
        for x in ('tcp', 'smb', 'sealed')},
     'server-does-not-read': Faulty(polls(8, named(server_does_not_read), 8), 'zero_window', 'server', 1),

@@ -163,11 +163,12 @@ def test_rows(judge, name):
         assert one == pytest.approx(other) if isinstance(one, float) else one == other
 
 
-@pytest.mark.parametrize('up, other, date, found', [(900, 20, 0, [10]), (900, 912, 0, []), (900, 20, 20 - 912, []), (900, 0, 0, [])])
-def test_other_clock(judge, up, other, date, found):
+@pytest.mark.parametrize('up, other, date, at, found', [(900, 20, 0, 1012, [10]), (900, 912, 0, 1012, []), (900, 20, 20 - 912, 1012, []), (900, 0, 0, 1012, []),
+                                                        (900, 912, 300, 1312, []), (900, 1300, 0, 1012, [10])])
+def test_other_clock(judge, up, other, date, at, found):
     """Between two queries the server's clock moves otherwise than the capture's, and than its own time of day."""
     first = [r._replace(clock=up + n, date=n) for n, r in enumerate(poll(10))]
-    second = [r._replace(clock=other and other + n, date=12 + date + n) for n, r in enumerate(poll(10, at=1012, query=2))]
+    second = [r._replace(clock=other and other + n, date=12 + date + n) for n, r in enumerate(poll(10, at=at, query=2))]
     judge(change(first, 9, clock=0) + second)
     assert judge.others == found
 
