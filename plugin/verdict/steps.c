@@ -18,7 +18,9 @@
 
 enum { PORT_KERBEROS = 88, PORT_MAPPER = 135, PORT_SMB = 445, FIRST_DYNAMIC_PORT = 49152 };
 
-#define MAX_LOSSES 1000 /* losses that are kept of peers */
+#define MAX_LOSSES 1000  /* losses that are kept of peers */
+#define MAX_OVERCOME 100 /* failures that were made good, of peers */
+#define TRIED_SHARE 3    /* a gap divided by this: so long the client tries at least, where a failure is its cause */
 
 #define PROMPT_SHARE 0.1 /* of the seconds of retransmissions: an acknowledgment within is that of the newest copy */
 #define RESENT_AFTER 0.1 /* seconds: a packet that was captured twice comes earlier than a retransmission */
@@ -140,6 +142,7 @@ static verdict_peers *find_or_create_peers(packet_info *pinfo, bool from_client)
             wmem_map_insert(steps.by_addresses, peers->client, peers);
         }
         peers->losses = wmem_array_new(memory, sizeof(capture_gap));
+        peers->overcome = wmem_array_new(memory, sizeof(setup_failure));
         peers->next = steps.newest_peers;
         steps.newest_peers = peers;
         wmem_map_insert(steps.by_addresses, wmem_strdup(memory, key), peers);
@@ -213,7 +216,25 @@ static void note_failure(setup_failure *known, const verdict_connection *connect
         *known = (setup_failure){.step = step, .outcome = outcome, .shown = {.which = account}};
     }
     known->connection = connection;
+    known->before = known->shown.until;
     evidence_add(memory, &known->shown, at);
+}
+
+/* Forgets a failure, or a wait. Changes: failures, and SYNs before the one that was answered, are kept for a gap that they may explain. */
+static void forget_failure(verdict_peers *peers, setup_failure *failure)
+{
+    bool is_silent = failure == &peers->waits && failure->outcome == OUTCOME_SILENT;
+
+    if (is_silent && failure->shown.count > 0) {
+        failure->shown.count--;
+        failure->shown.until = failure->before;
+    }
+    bool is_kept = failure->shown.count > 0 && (is_silent || failure == &peers->failure);
+    if (is_kept && wmem_array_get_count(peers->overcome) < MAX_OVERCOME) {
+        wmem_array_append(peers->overcome, failure, 1);
+        failure->shown.frames = NULL;
+    }
+    failure->shown.count = 0;
 }
 
 /* Notes a success of a step. Changes: up to this step nothing waits, and a failure is forgotten,
@@ -225,9 +246,11 @@ static void pass_step(verdict_connection *connection, setup_step step, uint32_t 
     bool is_same_account = failure->shown.which == NULL || g_strcmp0(connection->logon, failure->shown.which) == 0;
 
     if (failure->step <= step && is_same_account) {
-        failure->shown.count = 0;
+        forget_failure(peers, failure);
     }
-    waits->shown.count = waits->step <= step ? 0 : waits->shown.count;
+    if (waits->step <= step) {
+        forget_failure(peers, waits);
+    }
     peers->asker->refused = step < STEP_LOGON ? peers->asker->refused : REFUSED_NOTHING;
     peers->logged_on = step == STEP_LOGON ? frame : peers->logged_on;
 }
@@ -275,6 +298,18 @@ bool steps_has_loss(const verdict_peers *peers, double begin, double end)
         has_loss = loss->until >= begin && loss->since <= end;
     }
     return has_loss;
+}
+
+const setup_failure *steps_find_overcome(const verdict_peers *peers, double begin, double end)
+{
+    const setup_failure *found = NULL;
+
+    for (unsigned i = peers ? wmem_array_get_count(peers->overcome) : 0; i > 0; i--) {
+        const setup_failure *failure = wmem_array_index(peers->overcome, i - 1);
+        double since = failure->shown.since.time;
+        found = since > begin && since <= end - (end - begin) / TRIED_SHARE ? failure : found;
+    }
+    return found;
 }
 
 /* Notes a FIN or RST while a step waits: the server ended the connection instead, or the client left because of a doubt that nothing else explains.

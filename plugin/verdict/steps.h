@@ -2,7 +2,8 @@
  * Steps of a client on its way to data: connect, negotiate, logon, share, pipe, bind, call; and what TCP shows of its connections.
  *
  * Taps of TCP, SMB2, NTLM and binds fill the peers and connections, on each pass, until the listeners' reset. One rule judges all steps: a step
- * failed, was not answered, or the server ended the connection instead; a later success of the same step or a later one makes it forgotten.
+ * failed, was not answered, or the server ended the connection instead; a later success of the same step or a later one makes it forgotten, unless
+ * samples are missing meanwhile.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -37,6 +38,7 @@ typedef struct {
     uint32_t outcome;                            /* latest outcome: NTSTATUS, or another number of steps.c */
     const struct verdict_connection *connection; /* of the latest try */
     verdict_evidence shown;                      /* `which`: account, if that is why */
+    verdict_moment before;                       /* of the frame before the newest one */
 } setup_failure;
 
 enum { BY_SERVER, BY_CLIENT };
@@ -72,15 +74,16 @@ typedef struct verdict_peers {
     struct verdict_peers *next;  /* those before in the capture */
     struct verdict_peers *asker; /* first peers with this client, which have what is of all its servers (asker's) */
     const char *client, *server;
-    const char *called;    /* name that the client gives the server, else its address; monitors.c sets it */
-    setup_failure failure; /* the furthest step that failed */
-    setup_failure waits;   /* furthest step not done: requests, SYNs, or responses that the client may leave for */
-    uint32_t logged_on;    /* frame of the latest logon; 0: none */
-    bool has_messages;     /* of SMB2 or DCE/RPC, any */
-    bool is_ours;          /* performance-related: a bind, the pipe winreg, or a call */
-    bool has_other_uses;   /* files, other shares and pipes */
-    bool asks;             /* asker's: the client asks any server for performance data */
-    uint8_t refused;       /* asker's: REFUSED_NOTHING, or what was since the client's latest logon */
+    const char *called;     /* name that the client gives the server, else its address; monitors.c sets it */
+    setup_failure failure;  /* the furthest step that failed */
+    setup_failure waits;    /* furthest step not done: requests, SYNs, or responses that the client may leave for */
+    wmem_array_t *overcome; /* setup_failure that a success made forgotten, bounded */
+    uint32_t logged_on;     /* frame of the latest logon; 0: none */
+    bool has_messages;      /* of SMB2 or DCE/RPC, any */
+    bool is_ours;           /* performance-related: a bind, the pipe winreg, or a call */
+    bool has_other_uses;    /* files, other shares and pipes */
+    bool asks;              /* asker's: the client asks any server for performance data */
+    uint8_t refused;        /* asker's: REFUSED_NOTHING, or what was since the client's latest logon */
     const struct verdict_connection *one_way; /* asker's: latest that was one-way; ask steps_is_one_way() */
     uint32_t sampled;                         /* frame of the latest sample */
     uint32_t sampled_began;                   /* frame in which the latest query, or key, with a sample began */
@@ -153,6 +156,10 @@ const char *steps_find_account(packet_info *pinfo);
 
 /* Returns true if the capture lacks packets of the peers between two times (seconds since 1970). `peers`: may be NULL. */
 bool steps_has_loss(const verdict_peers *peers, double begin, double end);
+
+/* Returns the first failure, made good later, for which the client had no sample between two times of requests (seconds since 1970): it tried for a
+ * third of them or more. NULL: there is none. `peers`: may be NULL. */
+const setup_failure *steps_find_overcome(const verdict_peers *peers, double begin, double end);
 
 /* Returns true if packets of one peer alone were captured, SYNs aside, and acknowledge more and more of the other. NULL: false. */
 static inline bool steps_is_one_way(const verdict_connection *connection)

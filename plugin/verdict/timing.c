@@ -93,7 +93,8 @@ static void add_groups(verdict_monitor *monitor, verdict_kind kind, const late_g
     }
 }
 
-/* Adds findings of late requests, of pauses behind a close by the client, and of a server that was restarted, or another machine that has its name.
+/* Adds findings of late requests, of failures on the way to a query that were made good too late for a sample, of pauses behind a close by the client,
+ * and of a server that was restarted, or another machine that has its name.
  * Returns whether a long gap lacks packets that nobody resent. A gap in which packets are lost is not late. Changes: number of late samples. */
 static bool find_late(verdict_monitor *monitor)
 {
@@ -118,7 +119,13 @@ static bool find_late(verdict_monitor *monitor)
             up = others.count > 0 ? up : to->clock;
             evidence_add(monitor->pool, &others, shown_at);
         }
-        if (!gap->is_late || is_unseen || is_cut) {
+        const setup_failure *failure = is_long && gap->is_across && from->answered > 0 && !is_unseen && !is_cut
+                                           ? steps_find_overcome(monitor->pair, from->when, to->when)
+                                           : NULL;
+        if (failure) {
+            steps_add_failure(monitor, failure);
+        }
+        if (!gap->is_late || is_unseen || is_cut || failure) {
             continue;
         }
         unsigned cause = find_cause(from, to, gap->seconds - gap->usual);

@@ -194,6 +194,11 @@ def other_logon(m):
     m.smb.session, m.smb.says = known, {}
 
 
+def outage(rung, times=5, wait=30):
+    """For each sample a connection, and for so many samples none of use."""
+    return polls(8, *[lambda m: (rung(m.network, SRV01), m.network.wait(wait))] * times, 8, mode='connects', smb=True, each=30)
+
+
 def client_leaves(**how):
     """Nothing is refused, and yet the client goes no further."""
     def rung(w, server):
@@ -385,6 +390,8 @@ LADDER = {
        if not name.startswith('logon-') or name in ('logon-wrong-password', 'logon-no-logon-server')},
     **{name + '-thrice': Faulty(lambda w, rung=rung: [rung(w, SRV01) for _ in range(3)], kind, party, 3) for name, (rung, kind, party, _) in {**RUNGS, **STUCK}.items()
        if name in ('logon-guest', 'logon-unanswered', 'bind-nak-over-smb', 'bind-unanswered-smb')},
+    **{name + '-for-a-while': Faulty(outage(rung), kind, party, 5 * count) for name, (rung, kind, party, count) in RUNGS.items()
+       if name in ('syn-unanswered', 'syn-refused', 'logon-no-logon-server', 'logon-locked', 'pipe-missing', 'not-in-mapper')},
     'blocked-behind-mapper': Faulty(lambda w: [no_connection(None, 49671, True)(w, SRV01) for _ in range(3)], 'unreachable', 'network', 9),
     'one-of-two-accounts': Faulty(polls(4, lambda m: smb_says(SETUP, 0xC000006D, user='svc-prtg')(m.network, SRV01), 4, mode='smb'), 'logon_failed', 'client', 1,
                                   says=' as LAB\\svc-prtg ('),

@@ -10,7 +10,7 @@ from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.wires import ACCEPTED, CREATE, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
 
 from faulty import (RUNGS, and_then, asks_for_names, beside, bind_says, both_ports, client_leaves, crowd, cut_while_added, first_of_two, idles, in_steps,
-    kdc_says, logs_on_again, mirrored, no_connection, not_in_mapper, one_from_the_middle, opens, other_pipe, resends, smb_says)
+    kdc_says, logs_on_again, mirrored, no_connection, not_in_mapper, one_from_the_middle, opens, other_pipe, outage, resends, smb_says)
 from gen.scripted import ALL
 from gen.stubs import CLOSE, INFO, OPEN
 from network import CLIENT, MODES, OTHER, SRV01, SRV02, attempt, count, gone, good, leaves, pause, start, swapped, polls, together
@@ -179,6 +179,8 @@ PLANS = {
     'counters-added-later': Healthy(lambda w: cut_while_added(w, cuts=False)),
     'both-ports': Healthy(polls(both_ports, 8, mode='smb')),
     'second-port-silent': Healthy(polls(second_port_silent, 8, mode='smb')),
+    'refused-once-between': Healthy(outage(RUNGS['logon-wrong-password'][0], 1, .1)),
+    'refused-behind-a-pause': Healthy(polls(8, pause(600), lambda m: RUNGS['logon-wrong-password'][0](m.network, SRV01), 8, mode='connects', smb=True)),
     'files-refused': Healthy(polls(4, files_too, 8, mode='smb')),
     'files-refused-to-another': Healthy(lambda w: (polls(8, mode='smb')(w), smb_says(SETUP, 0xC000006D, user='jane', client=OTHER)(w, SRV01))),
     'ends-unseen': Healthy(polls(8, lambda m: ends_unseen(m, 0, 0x11))),
