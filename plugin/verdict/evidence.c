@@ -121,7 +121,7 @@ void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_pa
     verdict_finding *finding = wmem_memdup(monitor->pool, shown, sizeof *finding);
     finding->kind = kind;
     finding->party = party;
-    finding->lasts = shown->is_unread || monitor->last_sampled <= shown->until.frame;
+    finding->lasts = shown->lasts || shown->is_unread || monitor->last_sampled <= shown->until.frame;
     finding->advice = shown->advice && *shown->advice ? shown->advice : verdict_rows[kind].advice;
     sort_frames(monitor->pool, finding);
     va_start(arguments, format);

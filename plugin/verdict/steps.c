@@ -213,7 +213,7 @@ static void note_failure(setup_failure *known, const verdict_connection *connect
         return;
     }
     if (!is_same) {
-        *known = (setup_failure){.step = step, .outcome = outcome, .shown = {.which = account}};
+        *known = (setup_failure){.step = step, .outcome = outcome, .shown = {.which = account, .lasts = true}};
     }
     known->connection = connection;
     known->before = known->shown.until;
@@ -231,24 +231,35 @@ static void forget_failure(verdict_peers *peers, setup_failure *failure)
     }
     bool is_kept = failure->shown.count > 0 && (is_silent || failure == &peers->failure);
     if (is_kept && wmem_array_get_count(peers->overcome) < MAX_OVERCOME) {
+        failure->shown.lasts = false;
         wmem_array_append(peers->overcome, failure, 1);
         failure->shown.frames = NULL;
     }
     failure->shown.count = 0;
 }
 
-/* Notes a success of a step. Changes: up to this step nothing waits, and a failure is forgotten,
- * unless another account has it, or, at a later step, one that is not known (NULL). */
+/* Returns true if a connection was there before a failure of another one, so that its success is no later try. */
+static bool is_of_another(const verdict_connection *connection, const setup_failure *failure)
+{
+    return connection != failure->connection && connection->begin.frame < failure->shown.since.frame;
+}
+
+/* Notes a success of a step. Changes: up to this step nothing waits, and a failure is forgotten, unless another account has it, or perhaps has: it was denied,
+ * or the endpoint mapper told ports, and SYNs to it or these are unanswered, and the success is_of_another(). */
 static void pass_step(verdict_connection *connection, setup_step step, uint32_t frame)
 {
     verdict_peers *peers = connection->peers;
     setup_failure *failure = &peers->failure, *waits = &peers->waits;
-    bool is_same_account = failure->shown.which == NULL || g_strcmp0(connection->logon, failure->shown.which) == 0;
+    bool is_same_account = failure->shown.which
+                               ? g_strcmp0(connection->logon, failure->shown.which) == 0
+                               : failure->outcome != STATUS_ACCESS_DENIED || !is_of_another(connection, failure);
+    bool is_other_way = peers->was_mapped && waits->outcome == OUTCOME_SILENT && waits->connection->port != PORT_SMB &&
+                        is_of_another(connection, waits);
 
     if (failure->step <= step && is_same_account) {
         forget_failure(peers, failure);
     }
-    if (waits->step <= step) {
+    if (waits->step <= step && !is_other_way) {
         forget_failure(peers, waits);
     }
     peers->asker->refused = step < STEP_LOGON ? peers->asker->refused : REFUSED_NOTHING;
@@ -277,6 +288,9 @@ verdict_connection *steps_note_call(packet_info *pinfo, bool is_response)
     }
     note_message(connection, pinfo, !is_response);
     mark_ours(connection->peers);
+    if (connection->port >= FIRST_DYNAMIC_PORT) {
+        connection->peers->service_port = connection->port;
+    }
     connection->end.frame = is_response ? connection->end.frame : 0; /* another pipe was closed */
     connection->first_call = connection->first_call > 0 ? connection->first_call : verdict_now(pinfo).time;
     if (is_response && connection->logon) {
@@ -391,11 +405,13 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
     return found->flags & WS_TCP_ACK_LOST_PACKET;
 }
 
-/* Notes a SYN: a step waits, if calls may go to the port: SMB, the endpoint mapper, or, once the client asked one of these for them, those that
- * Windows gives to services. */
+/* Notes a SYN: a step waits, if calls may go to the port: SMB, the endpoint mapper, or of those that Windows gives to services the one that
+ * calls went to, or, once the mapper told one anew, any. */
 static void see_syn(verdict_connection *connection, verdict_moment now)
 {
-    bool is_service = connection->peers->is_ours && connection->port >= FIRST_DYNAMIC_PORT;
+    const verdict_peers *peers = connection->peers;
+    bool is_told = peers->service_port == connection->port || (peers->service_port == 0 && peers->was_mapped);
+    bool is_service = is_told && connection->port >= FIRST_DYNAMIC_PORT;
 
     if (connection->syn.frame == 0) {
         if (connection->begin.frame < now.frame && connection->end.frame == 0) {
@@ -624,6 +640,8 @@ static void see_setup(verdict_connection *connection, packet_info *pinfo, const 
         bool is_absent = !tapped->is_fault && (is_map || tapped->status == ABSTRACT_SYNTAX);
         fail_step(connection, step, is_absent ? OUTCOME_NO_INTERFACE : OUTCOME_REFUSED, now);
     } else {
+        peers->was_mapped |= is_map;
+        peers->service_port = is_map ? 0 : peers->service_port;
         pass_step(connection, step, now.frame);
     }
 }

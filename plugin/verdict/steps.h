@@ -78,6 +78,8 @@ typedef struct verdict_peers {
     setup_failure failure;  /* the furthest step that failed */
     setup_failure waits;    /* furthest step not done: requests, SYNs, or responses that the client may leave for */
     wmem_array_t *overcome; /* setup_failure that a success made forgotten, bounded */
+    uint32_t service_port;  /* dynamic port of the latest calls; 0: the endpoint mapper told another one since */
+    bool was_mapped;        /* the endpoint mapper told a port */
     uint32_t logged_on;     /* frame of the latest logon; 0: none */
     bool has_messages;      /* of SMB2 or DCE/RPC, any */
     bool is_ours;           /* performance-related: a bind, the pipe winreg, or a call */

@@ -199,6 +199,20 @@ def outage(rung, times=5, wait=30):
     return polls(8, *[lambda m: (rung(m.network, SRV01), m.network.wait(wait))] * times, 8, mode='connects', smb=True, each=30)
 
 
+def denied(m, **how):
+    """Another account, or, as by Kerberos, one of no name."""
+    tcp = Link(m.network.capture, 445, m.network.port(), server=m.server[1])
+    with m.network.culprit():
+        attempt(lambda: Pipe(type('Other', (Session,), how)(tcp, {CREATE: 0xC0000022}, '\\\\%s\\IPC$' % m.server[0], 'svc-prtg')))
+    tcp.close()
+
+
+def by_mapper(m):
+    """Another one goes by TCP, where the endpoint mapper tells."""
+    ask_mapper(m.network.capture, m.server[1], client_port=m.network.port())
+    start(m.network).run(2).close()
+
+
 def client_leaves(**how):
     """Nothing is refused, and yet the client goes no further."""
     def rung(w, server):
@@ -395,6 +409,9 @@ LADDER = {
     'blocked-behind-mapper': Faulty(lambda w: [no_connection(None, 49671, True)(w, SRV01) for _ in range(3)], 'unreachable', 'network', 9),
     'one-of-two-accounts': Faulty(polls(4, lambda m: smb_says(SETUP, 0xC000006D, user='svc-prtg')(m.network, SRV01), 4, mode='smb'), 'logon_failed', 'client', 1,
                                   says=' as LAB\\svc-prtg ('),
+    'denied-to-one-of-two-accounts': Faulty(polls(4, denied, 4, denied, 4, mode='smb'), 'pipe_denied', EITHER, 2, says=' as LAB\\svc-prtg (no rights): since '),
+    'denied-to-one-by-kerberos': Faulty(polls(4, lambda m: denied(m, log_on=lambda smb, *_: setattr(smb, 'session', smb.id)), 4, mode='smb'), 'pipe_denied', EITHER, 1),
+    'mapper-blocked-beside-a-pipe': Faulty(polls(4, by_mapper, 4, lambda m: no_connection(None, 135)(m.network, SRV01), 8, mode='smb'), 'unreachable', 'network', 3),
     'one-of-two-accounts-of-a-connection': Faulty(polls(4, other_logon, 4, mode='smb'), 'logon_failed', 'client', says=' as LAB\\svc-prtg ('),
     'account-of-another-client': Faulty(lambda w: (polls(8, mode='smb')(w), smb_says(SETUP, 0xC000006D, client=OTHER)(w, SRV01)), 'logon_failed', 'client', 1, by=OTHER),
     'share-denied-beside-files': Faulty(lambda w: (Session(Link(w.capture, 445, w.port(), server=SRV01[1]), share='\\\\SRV01\\DATA'),
