@@ -228,8 +228,10 @@ static void show_result(const value_tree *view, proto_tree *tree, const perf_res
         proto_item_append_text(item, ", %s", formula);
     } else if (has_result && words) {
         const char *note = view->stream->counter->type->note;
-        proto_item_set_text(item, "Calculated value: %s%s%s%s%s%s%s", words, format_assumed_mark(view->stream),
-                            *formula ? " = " : "", formula, *note ? " (" : "", note, *note ? ")" : "");
+        proto_item_set_text(item, "%s",
+                            wmem_strconcat(view->stream->pool, "Calculated value: ", words,
+                                           format_assumed_mark(view->stream), *formula ? " = " : "", formula,
+                                           *note ? " (" : "", note, *note ? ")" : "", NULL));
     }
     proto_item_set_generated(item);
 }
@@ -262,8 +264,9 @@ static void label_value(const value_tree *view, proto_item *item, int hf, const 
     uint32_t id = stream->counter->id;
     const char *whose = path || id == PERF_NO_ID ? path : wmem_strdup_printf(stream->pool, "#%u", id);
 
-    proto_item_set_text(item, "%s: %s%s%s%s", proto_registrar_get_name(hf), whose ? whose : "", whose ? " = " : "",
-                        words, format_assumed_mark(stream));
+    proto_item_set_text(item, "%s",
+                        wmem_strconcat(stream->pool, proto_registrar_get_name(hf), ": ", whose ? whose : "",
+                                       whose ? " = " : "", words, format_assumed_mark(stream), NULL));
 }
 
 proto_tree *value_tree_add_value(value_tree *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size)
