@@ -192,6 +192,17 @@ static bool is_same_sample(const state_sample *sample, tvbuff_t *tvb)
            memcmp(sample->bytes, tvb_get_ptr(tvb, 0, (int)size), size) == 0;
 }
 
+/* True if a response can be a sample: a group is well-formed and more than descriptions, or nothing was asked for. */
+static bool is_sample(const perf_table *table)
+{
+    bool has_values = false;
+
+    for (uint32_t i = 0; i < table->num_groups && !has_values; i++) {
+        has_values = table->groups[i].is_sound && table->groups[i].has_values;
+    }
+    return has_values || (table->is_sound && table->num_groups == 0);
+}
+
 /* Keeps the data of a response as the newest sample of its series, on the first pass. Needs: rpc_pdu_may_learn(). Returns it; NULL: no group is
  * well-formed, or it has the bytes of the newest. Changes: the call's `sample`; timing. */
 static state_sample *learn_sample(rpc_pdu *pdu, state_handle *handle, const char *question, perf_table *table,
@@ -199,7 +210,7 @@ static state_sample *learn_sample(rpc_pdu *pdu, state_handle *handle, const char
 {
     sample_series *series = sample_series_find_or_create(handle, question);
 
-    if (!perf_table_has_sound_group(table) && !(table->is_sound && table->num_groups == 0)) {
+    if (!is_sample(table)) {
         return NULL;
     }
     if (is_same_sample(series->newest, tvb)) {

@@ -87,8 +87,7 @@ typedef struct {
 } perf_formula_number;
 
 #define PERF_MOST_FORMULA_NUMBERS 11
-#define PERF_MOST_FORMULA_NAME 7   /* characters of a number's name */
-#define PERF_MOST_FORMULA_TEXT 150 /* characters of a formula */
+#define PERF_FORMULA_SIZE 600 /* bytes of a formula with all its numbers, as text */
 
 /* Finds the numbers that the text of a formula names, as far as they are there. `previous`: NULL: there is none. Returns how many. */
 unsigned perf_formula_numbers(const perf_formula_info *formula, const perf_point *now, const perf_point *previous,

@@ -88,13 +88,6 @@ void perf_table_begin(perf_table *t, const uint8_t *data, uint32_t size, uint32_
     *t = (perf_table){.data = data, .size = size, .reported = reported, .is_block = is_block, .is_whole = true};
 }
 
-perf_raw perf_table_number(const perf_table *t, const perf_group *g, uint32_t row, uint32_t column)
-{
-    uint32_t size, at = perf_table_cell(t, g, row, column, &size);
-
-    return perf_table_number_at(t, at, size);
-}
-
 /* Returns the group's index. Changes: makes it, with all parts NULL. */
 static perf_group_index *get_index(perf_table *t, perf_group *g)
 {

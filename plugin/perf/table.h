@@ -158,23 +158,6 @@ void perf_table_begin(perf_table *table, const uint8_t *data, uint32_t size, uin
  * A lack of memory ends the program, as everywhere in Wireshark. */
 void *perf_table_enlarge(perf_table *table, void *array, unsigned which, uint32_t more);
 
-/* Returns the bytes that a table takes, without its data. */
-static inline size_t perf_table_memory(const perf_table *t)
-{
-    return t->array_bytes + t->index_bytes;
-}
-
-/* True if a group is sound and more than descriptions, so that the response can be a sample. */
-static inline bool perf_table_has_sound_group(const perf_table *t)
-{
-    for (uint32_t i = 0; i < t->num_groups; i++) {
-        if (t->groups[i].is_sound && t->groups[i].has_values) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* True if a group is sound and has no values: its counterset or object has no instances. */
 static inline bool perf_group_is_empty(const perf_group *g)
 {
@@ -251,7 +234,12 @@ static inline perf_raw perf_table_number_at(const perf_table *t, uint32_t offset
 }
 
 /* Returns the number in the cell, of size 0 if it has none. */
-perf_raw perf_table_number(const perf_table *table, const perf_group *group, uint32_t row, uint32_t column);
+static inline perf_raw perf_table_number(const perf_table *t, const perf_group *g, uint32_t row, uint32_t column)
+{
+    uint32_t size, at = perf_table_cell(t, g, row, column, &size);
+
+    return perf_table_number_at(t, at, size);
+}
 
 /* Returns the object with a title index; NULL: there is none, or several. Changes: makes the index of objects. */
 perf_group *perf_table_find_object(perf_table *table, uint32_t title_index);

@@ -34,7 +34,8 @@ static uint64_t count_table_bytes(void)
     uint64_t bytes = 0;
 
     for (const GList *at = tables.head; at; at = at->next) {
-        bytes += perf_table_memory(((const state_sample *)at->data)->table);
+        const perf_table *table = ((const state_sample *)at->data)->table;
+        bytes += table->array_bytes + table->index_bytes;
     }
     return bytes;
 }

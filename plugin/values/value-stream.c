@@ -431,8 +431,7 @@ const char *value_stream_format_formula(const value_stream *stream)
 {
     const value_column *counter = stream->counter;
     perf_formula_number numbers[PERF_MOST_FORMULA_NUMBERS];
-    char text[PERF_MOST_FORMULA_TEXT +
-              PERF_MOST_FORMULA_NUMBERS * (sizeof ",  = " + PERF_MOST_FORMULA_NAME + TEXT_NUMBER_SIZE)];
+    char text[PERF_FORMULA_SIZE];
 
     if (counter->none != PERF_NO_RESULT_OK || counter->type->formula <= PERF_FORMULA_RAW ||
         stream->now.at.raw.size == 0) {
