@@ -71,9 +71,8 @@ static inline uint32_t perf_cell_text_size(const perf_cell *cell, const perf_tab
     const uint8_t *text = t->data + cell->offset;
     uint32_t room = cell->size < most ? cell->size : most, type = perf_table_column(t, cell->group, cell->column)->type;
     bool is_narrow = type & PERF_TEXT_IN_CODE_PAGE || (t->is_block && perf_is_ascii_text(text, room));
-    uint32_t narrow = perf_is_utf16(cell->group->code_page) ? 20127 : cell->group->code_page;
 
-    *code_page = is_narrow ? narrow : 1200;
+    *code_page = !is_narrow ? 1200 : perf_is_utf16(cell->group->code_page) ? 20127 : cell->group->code_page;
     return perf_text_size(text, room, !is_narrow);
 }
 

@@ -218,17 +218,6 @@ static void add_value(watched_values *to, value_stream *stream)
     to->note = to->count++ > 0 && *to->note ? to->note : format_assumed_mark(stream);
 }
 
-/* Formats the values of a row: "0.4 % to 10.9 %, 7 values". Needs: a value. */
-static const char *format_values(wmem_allocator_t *pool, const watched_values *from)
-{
-    const char *range =
-        from->least == from->most ? from->least : wmem_strconcat(pool, from->least, " to ", from->most, NULL);
-
-    return from->count == 1 ? wmem_strconcat(pool, range, from->note, NULL)
-                            : wmem_strdup_printf(pool, "%s%s, %s%u values", range, from->note,
-                                                 isnan(from->lowest) ? "first of " : "", from->count);
-}
-
 const char *watch_format(wmem_allocator_t *pool, const counter_response *response, unsigned *covered)
 {
     wmem_strbuf_t *text = wmem_strbuf_new(pool, "");
@@ -246,9 +235,16 @@ const char *watch_format(wmem_allocator_t *pool, const counter_response *respons
         }
     }
     for (const watched_counter *row = rows; row; row = row->next) {
-        if (row->values.count > 0) {
-            wmem_strbuf_append_printf(text, "%s%s %s", wmem_strbuf_get_len(text) > 0 ? ", " : "",
-                                      row->field.hfinfo.name, format_values(pool, &row->values));
+        const watched_values *found = &row->values;
+        if (found->count > 0) { /* "cpu 0.4 % to 10.9 %, 7 values" */
+            bool is_range = found->least != found->most;
+            wmem_strbuf_append_printf(text, "%s%s %s%s%s%s", wmem_strbuf_get_len(text) > 0 ? ", " : "",
+                                      row->field.hfinfo.name, found->least, is_range ? " to " : "",
+                                      is_range ? found->most : "", found->note);
+        }
+        if (found->count > 1) {
+            wmem_strbuf_append_printf(text, isnan(found->lowest) ? ", first of %u values" : ", %u values",
+                                      found->count);
         }
     }
     return *covered > 0 ? wmem_strbuf_get_str(text) : NULL;

@@ -38,17 +38,14 @@ static void long_reset(void *data)
 static void begin_answer(long_export *export, const packet_info *pinfo, const value_stream *stream, bool is_hkpd)
 {
     const state_handle *handle = stream->response.handle;
+    const char *number = handle ? wmem_strdup_printf(pinfo->pool, "%u", handle->number) : NULL;
     GString *head = export->head;
 
     g_string_truncate(head, 0);
     csv_time(head, &pinfo->abs_ts, false /* is_pdh */);
     csv_integer(head, pinfo->num);
     csv_text(head, is_hkpd ? "hkpd" : "pcq");
-    if (handle) {
-        csv_integer(head, handle->number);
-    } else {
-        csv_text(head, NULL);
-    }
+    csv_text(head, number);
     csv_text(head, stream->computer);
 }
 

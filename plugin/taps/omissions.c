@@ -47,8 +47,8 @@ void omissions_count_value(omissions *o, value_stream *stream, const perf_result
 
 #define NOTHING \
     "no call of PerflibV2 or HKEY_PERFORMANCE_DATA was read; none is here or passes the filter, or SMB3 encrypts " \
-    "them " \
-    "(give the key: -o ntlmssp.nt_password:PASSWORD, or -o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB), or their " \
+    "them (give the key: -o ntlmssp.nt_password:PASSWORD, or -o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB), or " \
+    "their " \
     "bind is missing, or the client got no further than to log on: docs/symptoms.md, \"Wireshark shows none of it\""
 
 #define NO_SAMPLES "no response with counter data is here or passes the filter; -z pcq,summary says why"

@@ -242,12 +242,10 @@ static void show_watched(const value_tree *view, proto_tree *tree)
 {
     value_stream *stream = view->stream;
     const char *path = value_stream_path(stream);
+    const perf_result result = value_stream_result(stream);
+    const watched_counter *row = result.none == PERF_NO_RESULT_OK ? watch_rows_of(path) : NULL;
 
-    for (const watched_counter *row = watch_rows_of(path); row && tree_has_room(tree); row = row->next_match) {
-        const perf_result result = value_stream_result(stream);
-        if (result.none != PERF_NO_RESULT_OK) {
-            return;
-        }
+    for (; row && tree_has_room(tree); row = row->next_match) {
         proto_item *item = proto_tree_add_double(tree, row->hf, view->tvb, 0, 0, result.value);
         proto_item_set_generated(item);
         if (view->visible) {
@@ -357,8 +355,7 @@ static const char *format_info_value(wmem_allocator_t *pool, const counter_respo
     }
     path = text_cut(pool, path + strlen("\\\\") + strlen(stream->computer), MAX_INFO_PATH);
     const perf_result result = value_stream_result(stream);
-    const char *words = value_stream_format(stream, &result);
-    return wmem_strconcat(pool, path, " = ", words, format_assumed_mark(stream), NULL);
+    return wmem_strconcat(pool, path, " = ", value_stream_format(stream, &result), format_assumed_mark(stream), NULL);
 }
 
 const char *value_tree_format_info(wmem_allocator_t *pool, const counter_response *response, const char *failed)
