@@ -534,7 +534,10 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
     setup_failure *waits = &connection->peers->waits;
     uint32_t asked = smb->opcode == SMB2_COM_READ ? connection->asked.frame : smb->saved ? smb->saved->frame_req : 0;
     bool is_response = smb->flags & SMB2_FLAGS_RESPONSE, is_error = is_response && smb->status >> 30 == 3;
-    setup_step step = message_step(smb);
+    /* that the share is there is said without its name */
+    bool is_share = is_response && smb->opcode == SMB2_COM_TREE_CONNECT && waits->shown.count > 0 &&
+                    waits->step == STEP_SHARE && waits->connection == connection;
+    setup_step step = is_share ? STEP_SHARE : message_step(smb);
 
     connection->peers->has_messages = true;
     connection->has_whole_message = true; /* later data is another one */

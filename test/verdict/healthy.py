@@ -190,6 +190,7 @@ PLANS = {
     'signing-required-of-the-same': Healthy(and_then(polls(8, mode='smb'), lambda w: client_leaves(mode=3, leaves=SETUP)(w, SRV01))),
     'ticket-refused': Healthy(and_then(polls(8), lambda w: kdc_says(7)(w, SRV02))),
     'other-service-blocked': Healthy(and_then(polls(8, mode='smb'), lambda w: no_connection(None, 49703)(w, SRV01))),
+    'pipes-of-another-server': Healthy(beside(lambda w, server: Session(Link(w.capture, 445, w.port(), server=server[1])))),
     'another-pipe-closed': Healthy(polls(8, other_pipe, 8, mode='smb')),
     'translated': Healthy(translated, lines=(1, 2)),
     'falls-back-to-the-key': Healthy(falls_back(bind_says(NO_INTERFACE, smb=True), 'hkpd-smb')),
