@@ -161,16 +161,19 @@ static void show_call(const verdict *v, verdict_monitor *monitor, const monitor_
 }
 
 /* Shows queries whose connection the server, or a firewall, ended, but not behind a long wait, which is said of its call; and those that the client
- * left open. */
+ * left open. A connection's end closes all of its handles, so one that was open alone is not left. */
 static void show_open(const verdict *v, const verdict_monitor *monitor)
 {
+    const verdict_connection *before = NULL; /* of the query before */
+
     for (verdict_query *query = monitor->first; query; query = query->next) {
         /* the client did not close it, or any sealed one of its connection */
         bool is_open = query->is_sealed ? query->num_open > 0 : query->number > 0 && query->closed_frame == 0;
         const verdict_connection *own = query->connection;
-        bool is_left = query->next && query->next->connection == own; /* the client opened another one there */
+        bool is_left = own->end.frame == 0 || own == before || (query->next && query->next->connection == own);
         double long_before = own->end.time - STEPS_LONG_WAIT;
         bool has_waited = own->asked.time > 0 && own->asked.time <= long_before;
+        before = own;
         if (is_open && is_ended_by_server(own) && !has_waited && !is_resent_in_vain(own, false, long_before)) {
             show_problem(v, &(shown_problem){.query = query, .number = PROBLEM_CLOSED, .at = own->end});
         }

@@ -24,6 +24,7 @@ verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, verdic
         .called = pair ? pair->called : first->server,
         .first = first,
         .last = first,
+        .closed_frame = first->closed_frame,
         .list = wmem_array_new(pool, sizeof(monitor_call)),
         .counters = NAN,
         .bytes = NAN,

@@ -30,7 +30,8 @@ typedef struct {
     verdict *verdict;
 } summary;
 
-/* Returns NOT_HEALTHY for a finding that is neither a note nor is_unread. NOT_KNOWN: is_unread, sealed calls, or no samples. */
+/* Returns NOT_HEALTHY for a finding that is neither a note nor is_unread. NOT_KNOWN: is_unread, sealed calls, no samples, or a call without a response
+ * where times go back. */
 static health find_health(const verdict_monitor *monitor)
 {
     bool is_known = !monitor->first->is_sealed && monitor->num_samples > 0;
@@ -41,6 +42,9 @@ static health find_health(const verdict_monitor *monitor)
         }
         is_known &= !finding->is_unread;
     }
+    for (const monitor_call *call = monitor->calls; steps.was_set && call < monitor->end; call++) {
+        is_known &= call->outcome != CALL_WAITS || call->failure;
+    }
     return is_known ? HEALTHY : NOT_KNOWN;
 }
 
@@ -50,11 +54,10 @@ static bool lacks_names(const verdict *v)
     return 2 * v->omitted.counts[OMITTED_UNTYPED] > v->values;
 }
 
-/* Returns the worst health of all monitors; at best NOT_KNOWN without one, if calls were not decoded, most values have no result, or times go back. */
+/* Returns the worst health of all monitors; at best NOT_KNOWN without one, if calls were not decoded, or most values have no result. */
 static health find_health_of_all(const verdict *v)
 {
-    bool is_known =
-        v->monitors->len > 0 && v->omitted.counts[OMITTED_UNDECODED] == 0 && !lacks_names(v) && !steps.was_set;
+    bool is_known = v->monitors->len > 0 && v->omitted.counts[OMITTED_UNDECODED] == 0 && !lacks_names(v);
     health all = is_known ? HEALTHY : NOT_KNOWN;
 
     for (unsigned i = 0; i < v->monitors->len; i++) {
@@ -239,8 +242,8 @@ static void write_finding(GString *text, const verdict_monitor *monitor, const v
                wmem_strconcat(monitor->pool, "    ", more ? more : "", more ? "; " : "", finding->advice, NULL));
 }
 
-/* Formats the notes of a summary: types that the capture lacks, always first; calls that were not decoded; responses of no known query or handle; if no
- * call was read, one line on why. Findings tell everything else. Returns texts that are freed with the array. */
+/* Formats the notes of a summary: types that the capture lacks, always first; calls that were not decoded; responses of no known query or handle; times
+ * that go back; if no call was read, one line on why. Findings tell everything else. Returns texts that are freed with the array. */
 static GPtrArray *format_notes(const verdict *v)
 {
     omissions omitted = v->omitted;

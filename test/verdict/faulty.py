@@ -642,7 +642,7 @@ DURING = {
     **{'server-hangs-client-comes-back-' + x: odd('unanswered', 'server', 8, hangs, leaves(RST), 8, count=1, mode=x) for x in ('tcp', 'sealed')},
     'slow-to-add': odd('slow', 'server', 8, named(lambda m: (m.line.fate.update(takes=7, opnum=VALIDATE), m.client.validate(m.handle, m.asked))), 8, count=1, also=('asked_late',)),
     'pipe-broken-and-back': odd('pipe_broken', 'server', 8, bad(3, any=True, instead=0xC000014B), leaves(), 8, count=3, mode='smb'),
-    'handles-open': odd('handles_open', 'client', opens(31), leaves(), count=30, healthy=NOT_FAULTY),
+    'handles-open': odd('handles_open', 'client', opens(30), leaves(), count=30, healthy=NOT_FAULTY),
 }
 
 
