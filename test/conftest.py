@@ -22,6 +22,7 @@ sys.path += [str(TOP / 'test' / 'lib'), str(TOP / 'test' / 'tools'), *sorted({st
 from forks import Forks  # noqa: E402
 from gen.buffers import FILETIME_EPOCH  # noqa: E402
 from gen.record import GAP  # noqa: E402
+from gen.server import bounded  # noqa: E402
 
 gc.set_threshold(1 << 20)      # what is read and made here has no cycles
 TSHARK = os.environ.get('TSHARK', 'tshark')
@@ -116,11 +117,6 @@ def shown_as(text):
 NAMES = {'pcq.' + name for name in 'machine counterset.name counter.name instance.name provider.name'.split()}
 
 
-def kept(name):
-    """What is kept and shown of a name."""
-    return name if len(name) <= 1024 else name[:1024] + '\u2026'
-
-
 def same(shown, field):
     """Does what is shown mean the expected value?"""
     value, show = field.value, shown.show
@@ -141,7 +137,7 @@ def same(shown, field):
         return show.replace(':', '').lower() == value
     if field.name in GUIDS:
         return show.lower().strip('{}') == value
-    return show == shown_as(kept(value) if field.name in NAMES else value)
+    return show == shown_as(bounded(value) if field.name in NAMES else value)
 
 
 def brief(fields):

@@ -15,7 +15,7 @@ import pytest
 from conftest import TOP, TSHARK
 from gen import hkpd_scenario, stubs
 from gen.scenario import Scenario, tcp_line
-from gen.scripted import Server, ask, begin, counter, frames_of, learn, memory, multiple, run, seconds, single, capture_talk, unseen, whole_session
+from gen.scripted import Server, ask, begin, counter, frames_of, learn, multiple, run, seconds, single, capture_talk, unseen, whole_session
 from gen.every_type import every_type, together
 from series import RAW_COUNTS, compare_pdh, long_rows, pdh_rows, series, table, unit_of
 from test_order import sharkd  # noqa: F401 (a fixture)

@@ -320,9 +320,7 @@ class Hkpd:
         self.rpc.bind()
         self.call(3, bytes(open_root()), bytes(handle_back(HANDLE)))
 
-    def call(self, opnum, request, response):
-        self.rpc.request(opnum, request)
-        return self.rpc.response(response)
+    call = Pcq.call
 
     def ask(self, data, name='Global', kind=3):
         return self.call(17, bytes(winreg_query(HANDLE, name, room=ROOM)),

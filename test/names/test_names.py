@@ -5,12 +5,12 @@ import csv
 
 import pytest
 
-from conftest import kept
 from gen import client, model
 from gen.buffers import NONE
 from gen.model import ENGLISH, GERMAN
 from gen.scenario import Scenario, tcp_line
 from gen.scripted import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, capture_talk, taught_in
+from gen.server import bounded
 from gen.stubs import DATA, REG_INFO, VALIDATE
 from learned import by_path, close_to, read
 from series import table
@@ -92,7 +92,7 @@ def test_every_learned_field_is_generated_and_its_frame_holds_it(tshark, tmp_pat
     server = Server(model.countersets(), clock=model.Clock())
     scenario = capture_talk(server, lambda c: client.whole(c, server.sets))
     frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
-    wire = {n: {(f.name, kept(f.value) if isinstance(f.value, str) else f.value) for m in ms for f in m.fields}
+    wire = {n: {(f.name, bounded(f.value) if isinstance(f.value, str) else f.value) for m in ms for f in m.fields}
             for n, ms in scenario.frames.items()}
     count, where = 0, set()
     for number, frame in frames.items():

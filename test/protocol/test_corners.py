@@ -2,7 +2,6 @@
 """What hardly a capture has: each of these could break once, and no other test noticed."""
 
 import csv
-import re
 import subprocess
 
 import pytest
@@ -13,8 +12,8 @@ from gen.hkpd_block import Counter, Instance, Object
 from gen.hkpd_scenario import begin_talk
 from gen.model import TYPES
 from gen.scenario import Scenario, tcp_line
-from gen.scripted import Server, answers, ask, backward, begin, counter, frames_of, learn, multiple, run, single, capture_talk
-from gen.stubs import DATA, VALIDATE
+from gen.scripted import Server, answers, ask, backward, begin, counter, learn, multiple, run, single, capture_talk
+from gen.stubs import VALIDATE
 from learned import by_path, compare_paths, compare_values, read
 
 
@@ -83,7 +82,6 @@ def test_what_the_frame_itself_taught(tshark, tmp_path):
     out, _ = tshark.run('-r', path, '-2', '-V')
     answers_ = out.split('\nFrame ')[-1]
     assert 'Counter name: First' in answers_ and 'learned after this frame' not in answers_
-    out, _ = tshark.run('-r', path, '-V')
 
 
 def test_rows_of_csv_before_info(tshark, tmp_path):

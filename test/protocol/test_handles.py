@@ -5,17 +5,12 @@ import pytest
 
 from gen import stubs
 from gen.scenario import Scenario, smb_line, tcp_line
-from gen.scripted import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, capture_talk, unseen
+from gen.scripted import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, capture_talk, unseen
 from gen.stubs import CLOSE, DATA, OPEN
 from learned import by_path, cooked, read
+from test_calls import SAME, plain
 
 ZERO = '00' * 20
-SAME = bytes(4) + bytes(range(0x41, 0x51))
-
-
-def plain():
-    return single('One', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: at.number ** 2),
-                  counter(2, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7))
 
 
 def handle_of(message):

@@ -67,22 +67,13 @@ def other_pipe(m):
     pipe.close()
 
 
-def client_does_not_read(m, seconds=5):
-    m.tcp.window[0] = 0
+def does_not_read(m, seconds=5, side=0):
+    m.tcp.window[side] = 0
     m.tcp.ack(0)
     m.tcp.ack(1)
     m.network.wait(seconds)
-    m.tcp.window[0] = 0xFFFF
-    m.tcp.ack(0)
-
-
-def server_does_not_read(m):
-    m.tcp.window[1] = 0
-    m.tcp.ack(1)
-    m.network.wait(5)
-    m.tcp.window[1] = 0xFFFF
-    m.tcp.ack(1)
-    m.run(1)
+    m.tcp.window[side] = 0xFFFF
+    m.tcp.ack(side)
 
 
 def never_acknowledged(m, side=0):
@@ -140,7 +131,7 @@ LATE = {
     # What was resent, or lost by the capture, eight samples before made nothing late
     **{'client-late-old-resend-' + x: client_late(4, good(between=resends(0, [.3])), 8, pause(5), bad(), 8, mode=x) for x in ('tcp', 'hkpd')},
     **{'client-late-old-loss-' + x: client_late(4, lost(), 8, pause(5), bad(), 8, mode=x, also=('lost', 'assumed')) for x in ('tcp', 'hkpd')},
-    'client-late-before-a-window-0': client_late(8, pause(5), bad(), 4, good(between=lambda m: client_does_not_read(m, .2)), 4),
+    'client-late-before-a-window-0': client_late(8, pause(5), bad(), 4, good(between=lambda m: does_not_read(m, .2)), 4),
     'client-late-and-resent': client_late(8, pause(5), bad(between=resends(0, [.3])), 8),
     **{'server-late-' + x: Faulty(polls(8, bad(takes=4.2), 8, mode=x), 'slow', 'server', 1, says={      # whose host acknowledged the request, if anybody's
         'tcp': 'SRV01 responds slowly', 'smb': 'SRV01 (or the network) responds slowly'}.get(x, '')) for x in MOST},
@@ -159,9 +150,9 @@ LATE = {
     'answer-resent': Faulty(polls(8, named(answer_resent), 8), 'resent', 'network', 1),
     'server-suspended': Faulty(polls(8, bad(between=lambda m: (resends(0)(m), m.network.wait(4))), 8), 'resent', 'server', 1),
     'client-suspended': Faulty(polls(8, named(lambda m: answer_resent(m, 4)), 8), 'resent', 'client', 1),
-    **{'client-does-not-read-' + x: Faulty(polls(8, bad(between=client_does_not_read), 8, mode=x), 'zero_window', 'client', 1)
+    **{'client-does-not-read-' + x: Faulty(polls(8, bad(between=does_not_read), 8, mode=x), 'zero_window', 'client', 1)
        for x in ('tcp', 'smb', 'sealed')},
-    'server-does-not-read': Faulty(polls(8, named(server_does_not_read), 8), 'zero_window', 'server', 1),
+    'server-does-not-read': Faulty(polls(8, named(lambda m: (does_not_read(m, side=1), m.run(1))), 8), 'zero_window', 'server', 1),
 }
 
 
@@ -420,7 +411,6 @@ LADDER = {
     'account-with-a-dollar': Faulty(lambda w: smb_says(SETUP, 0xC000006D, user='SQL$SALES')(w, SRV01), 'logon_failed', 'client', 1, says=' as LAB\\SQL$SALES ('),
     'logon-kdc-behind-a-run': Faulty(and_then(polls(8, mode='smb'), lambda w: kdc_refuses(w, SRV01)), 'logon_failed', 'server', 1, says='a key distribution center'),
     'pipe-missing-beside-sealed': Faulty(beside(RUNGS['pipe-missing'][0], 'sealed'), 'pipe_missing', 'server', 1, at=SRV02),
-    'wrong-password-beside-sealed': Faulty(beside(RUNGS['logon-wrong-password'][0], 'sealed'), 'logon_failed', EITHER, 1, at=SRV02),
 }
 
 

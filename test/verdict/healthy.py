@@ -9,7 +9,7 @@ from gen.hkpd_stubs import OPEN_HKLM, OPEN_KEY, handle_back, open_key, open_root
 from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.wires import ACCEPTED, CREATE, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
 
-from faulty import (RUNGS, and_then, asks_for_names, beside, bind_says, both_ports, client_leaves, crowd, cut_while_added, first_of_two, idles, in_steps,
+from faulty import (FAR, RUNGS, and_then, asks_for_names, beside, bind_says, both_ports, client_leaves, crowd, cut_while_added, first_of_two, idles, in_steps,
     kdc_says, logs_on_again, mirrored, no_connection, not_in_mapper, one_from_the_middle, opens, other_pipe, outage, resends, smb_says)
 from gen.scripted import ALL
 from gen.stubs import CLOSE, INFO, OPEN
@@ -202,8 +202,7 @@ PLANS = {
     'little-room-twice': Healthy(polls(in_steps(2))),
     'each-50-ms': Healthy(polls(100, each=.05)),
     'signed-and-answered': Healthy(polls(8, protocol=SignedRpc)),
-    'long-names': Healthy(polls(8, v6=True, client='2001:db8:1111:2222:3333:4444:5555:6666',
-                            server=('a-server-of-a-long-name.branch-17.example.com', '2001:db8:1111:2222:3333:4444:5555:7777'))),
+    'long-names': Healthy(polls(8, **FAR)),
     'another-language': Healthy(polls(lambda m: m.reach().client.reg_info(m.sets[0].guid, 3, 0x40C), 8)),
     'port-8445': Healthy(polls(8, mode='smb', port=8445), options=('-d', 'tcp.port==8445,nbss')),
 }
@@ -265,48 +264,23 @@ def share(*steps):
     return rung
 
 
-def create(name):
-    data = name.encode('utf-16-le')
-    return struct.pack('<HBBIQQIIIIIHHII', 57, 0, 0, 2, 0, 0, 0x12019F, 0, 3, 1, 0, 120, len(data), 0, 0) + data
-
-
-def two_refuse_to_continue(w, server):
-    """NETLOGON says no to an alter_context."""
-    tcp = Link(w.capture, 49700, w.port(), server=server[1])
-    rpc = Rpc(tcp, NETLOGON)
-    bind(rpc)
-    attempt(bind, rpc, NO_INTERFACE, alter=True)
-    tcp.close()
-
-
-def web(change):
-    """HTTP, of which the capture lacks something."""
-    def rung(w, server):
-        tcp = Link(w.capture, 80, w.port(), server=server[1])
-        first = len(w.capture.frames)
-        for _ in range(4):
-            tcp.send(0, b'GET / HTTP/1.1\r\n\r\n')
-            tcp.send(1, b'HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n' + bytes(200))
-        change(w, first)
-    return rung
-
-
-def one_way(w, first):
+def web_one_way(w, server):
+    """HTTP, of which the capture lacks the responses."""
+    tcp = Link(w.capture, 80, w.port(), server=server[1])
+    first = len(w.capture.frames)
+    for _ in range(4):
+        tcp.send(0, b'GET / HTTP/1.1\r\n\r\n')
+        tcp.send(1, b'HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n' + bytes(200))
     w.capture.frames[first:] = [f for f in w.capture.frames[first:] if f[1][26:30] == bytes([192, 0, 2, 10])]
 
 
 READ = struct.pack('<HBBIQ16sIIIHHB', 49, 0x50, 0, 4096, 0, bytes(16), 0, 0, 0, 0, 0, 0)
 NOISE = {
     'another-pipe-missing': smb_says(CREATE, 0xC0000034, name='spoolss'),
-    'another-pipe-denied': smb_says(CREATE, 0xC0000022, name='srvsvc'),
-    'another-pipe-starting': smb_says(CREATE, 0xC00000AC, name='eventlog'),
     'file-with-the-name-of-the-pipe': smb_says(CREATE, 0xC0000034, share='DATA'),
     'another-share-denied': smb_says(TREE, 0xC0000022, share='DATA'),
-    'files-not-there': share((CREATE, create('desktop.ini'), 0xC0000034), (CREATE, create('AutoRun.inf'), 0xC0000034)),
-    'folder-denied': share((CREATE, create('private'), 0xC0000022)),
     'file-session-expired': share((8, READ, 0xC000035C)),
     'netlogon-bind-nak': bind_says(nak=4, interface=NETLOGON),
-    'netlogon-alter-refused': two_refuse_to_continue,
     'svcctl-bind-refused': bind_says(NO_INTERFACE, interface=SVCCTL, smb=True, pipe='svcctl'),
     'svcctl-faults': calls(SVCCTL, (15, 5, True)),
     'svcctl-signed-and-denied': calls(SVCCTL, (15, 5, False), protocol=SignedRpc),
@@ -316,7 +290,7 @@ NOISE = {
     'rdp-unanswered': no_connection(None, 3389),
     'web-refused': no_connection('rst', 80),
     'another-key-denied': key_of_others_denied,
-    'web-one-way': web(one_way),
+    'web-one-way': web_one_way,
 }
 QUIET = {name: Healthy(lambda w, rung=rung: rung(w, SRV01), healthy=None) for name, rung in NOISE.items()}
 BESIDE = {name + '-beside': Healthy(beside(rung)) for name, rung in NOISE.items()}
