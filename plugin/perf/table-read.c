@@ -28,8 +28,7 @@ static inline perf_row *append_row(perf_table *t, perf_group *g, perf_row row)
     return &t->rows[t->num_rows++];
 }
 
-/* Faults that are kept of a response: nobody reads more. */
-#define PERF_MOST_FAULTS 100
+#define PERF_MOST_FAULTS 100 /* faults that are kept of a response: nobody reads more */
 
 /* Adds a fault, unless PERF_MOST_FAULTS are there. `group`: as there. */
 static void add_fault(perf_table *t, perf_table_fault_kind kind, uint32_t group, uint32_t offset, uint32_t stated,

@@ -164,8 +164,7 @@ static const perf_slot *find_column_slot(perf_table *t, perf_group *g, uint32_t 
     return find_slot(columns, mix_keys(id, is_base));
 }
 
-/* Columns of a group that are compared one by one, without an index. */
-#define MOST_SCANNED_COLUMNS 16
+#define MOST_SCANNED_COLUMNS 16 /* columns of a group that are compared one by one, without an index */
 
 uint32_t perf_table_count_columns(perf_table *t, perf_group *g, uint32_t id, bool is_base, uint32_t *first)
 {

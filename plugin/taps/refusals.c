@@ -98,16 +98,15 @@ static void add_to_list(keyed_list *list, packet_info *pinfo, const call_tap_dat
     bool is_fault = tapped->is_fault && found->kind == REFUSED_CALL;
     const char *key = wmem_strdup_printf(pinfo->pool, "%s %s %d %u %s", tapped->server->text, client, is_fault,
                                          found->status, found->path);
-    wmem_allocator_t *pool = list->pool;
     refusal_row *row = keyed_list_find_or_add(list, key, sizeof *row);
 
     if (row && row->count++ == 0) {
-        row->path = wmem_strdup(pool, found->path);
-        describe_error(row, pool, tapped, found);
-        row->client = wmem_strdup(pool, client);
+        row->path = wmem_strdup(list->pool, found->path);
+        describe_error(row, list->pool, tapped, found);
+        row->client = wmem_strdup(list->pool, client);
         row->first_frame = pinfo->num;
         row->query = handle && handle->number > 0
-                         ? wmem_strdup_printf(pool, "%s %u", tapped->is_hkpd ? "handle" : "query", handle->number)
+                         ? wmem_strdup_printf(list->pool, "%s %u", tapped->is_hkpd ? "handle" : "query", handle->number)
                          : NULL;
     }
 }

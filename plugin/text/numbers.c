@@ -11,11 +11,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A double from here on has no decimals that mean anything, and its tenths do not fit 64 bits. */
-#define TOO_LARGE 1e15
-
-/* Below this there are more zeros behind the point than anybody counts. */
-#define TOO_SMALL 1e-7
+#define TOO_LARGE 1e15 /* from here on a double has no decimals that mean anything, and its tenths do not fit 64 bits */
+#define TOO_SMALL 1e-7 /* below this there are more zeros behind the point than anybody counts */
 
 /* Writes digits, with a comma between groups of three if `in_groups`. Returns the length. */
 static size_t put_integer(char *out, uint64_t value, bool in_groups)

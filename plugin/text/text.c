@@ -6,6 +6,7 @@
 #include "text/text.h"
 
 #include "perf/bytes.h"
+#include "text/numbers.h"
 
 /* Converts bytes of a code page to UTF-8. If the page is unknown, or a byte is no character of it, all bytes that are ASCII stay, and the others
  * become "\x8f"; so does an incomplete character at the end. `bytes`: NULL if `size` is 0. */
@@ -51,7 +52,10 @@ uint32_t text_utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room)
 
 const char *text_counted(wmem_allocator_t *pool, uint64_t count, const char *word)
 {
-    return wmem_strdup_printf(pool, "%" PRIu64 " %s%s", count, word, count == 1 ? "" : "s");
+    char number[TEXT_NUMBER_SIZE];
+
+    text_decimal(number, count);
+    return wmem_strconcat(pool, number, " ", word, count == 1 ? "" : "s", NULL);
 }
 
 const char *text_cut(wmem_allocator_t *pool, const char *text, unsigned characters)
