@@ -110,8 +110,7 @@ enum {
     PERF_COMPLEMENT = 0x100     /* 1 - quotient */
 };
 
-/* Base counter, or time counter without it. */
-#define PERF_NEEDS_BASE_OR_TIME (PERF_NEEDS_BASE | PERF_NEEDS_TIME)
+#define PERF_NEEDS_BASE_OR_TIME (PERF_NEEDS_BASE | PERF_NEEDS_TIME) /* base counter, or time counter without it */
 
 /* X(formula, factor, denominator, flags, text) */
 #define PERF_FORMULAS(X) \

@@ -231,7 +231,7 @@ static void show_result(const value_tree *view, proto_tree *tree, const perf_res
         proto_item_set_text(item, "%s",
                             wmem_strconcat(view->stream->pool, "Calculated value: ", words,
                                            format_assumed_mark(view->stream), *formula ? " = " : "", formula,
-                                           *note ? " (" : "", note, *note ? ")" : "", NULL));
+                                           *note ? " (" : NULL, note, ")", NULL));
     }
     proto_item_set_generated(item);
 }

@@ -441,8 +441,10 @@ const char *value_stream_format_formula(const value_stream *stream)
     unsigned count = perf_formula_numbers(formula, &stream->now.point, stream->previous, numbers);
     char *end = g_stpcpy(text, formula->text);
     for (unsigned i = 0; i < count; i++) { /* by printf() these would be a quarter of a visible value's cost */
-        end = g_stpcpy(g_stpcpy(g_stpcpy(end, ", "), numbers[i].name), " = ");
-        end += text_integer(end, numbers[i].number.value);
+        memcpy(end, ", ", 2);
+        end = g_stpcpy(end + 2, numbers[i].name);
+        memcpy(end, " = ", 3);
+        end += 3 + text_integer(end + 3, numbers[i].number.value);
     }
     return wmem_strdup(stream->pool, text);
 }
