@@ -358,6 +358,24 @@ static void see_end(verdict_connection *connection, bool by_client, bool is_lack
     }
 }
 
+/* Notes a retransmission, `rto` seconds after its segment was sent first. Behind a hole of the capture the other one lacks that, too. */
+static void see_resent(verdict_connection *connection, const tcp_info_t *tcp, bool by_client, double rto, double now)
+{
+    connection_way *way = &connection->by[by_client];
+    const uint32_t seq = tcp->th_rawseq, heard = connection->by[!by_client].heard;
+
+    if (rto >= RESENT_AFTER) {
+        bool is_heard = (int32_t)(heard - seq - tcp->th_seglen) >= 0;
+        *(is_heard ? &connection->troubles.resent : &way->waited) += rto;
+        way->resent_at = now;
+        way->resent++;
+    }
+    if ((int32_t)(seq - heard) >= 0 && (int32_t)(seq - way->behind) < 0) {
+        connection->peers->not_captured -= way->holes;
+        way->holes = 0;
+    }
+}
+
 /* Takes troubles, losses and acknowledgments from Wireshark's analysis of a packet. Returns whether it acknowledges what was not captured. */
 static bool see_analysis(verdict_connection *connection, packet_info *pinfo, const tcp_info_t *tcp, bool by_client,
                          verdict_moment now)
@@ -370,19 +388,8 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
     if (found == NULL) {
         return false;
     }
-    double rto = nstime_to_sec(&found->rto_ts);
-    if ((found->flags & WS_TCP_RESENT) && rto >= RESENT_AFTER) {
-        connection_way *way = &connection->by[by_client];
-        bool is_heard = (int32_t)(connection->by[!by_client].heard - tcp->th_rawseq - tcp->th_seglen) >= 0;
-        *(is_heard ? &connection->troubles.resent : &way->waited) += rto;
-        way->resent_at = now.time;
-        way->resent++;
-    }
-    connection_way *way = &connection->by[by_client];
-    const uint32_t seq = tcp->th_rawseq, heard = connection->by[!by_client].heard;
-    if ((found->flags & WS_TCP_RESENT) && (int32_t)(seq - heard) >= 0 && (int32_t)(seq - way->behind) < 0) {
-        connection->peers->not_captured -= way->holes; /* the other one lacks it, too */
-        way->holes = 0;
+    if (found->flags & WS_TCP_RESENT) {
+        see_resent(connection, tcp, by_client, nstime_to_sec(&found->rto_ts), now.time);
     }
     connection->troubles.full[by_client] += (found->flags & WS_TCP_ZERO_WINDOW) > 0;
     if (!by_client && found->frame_acked > 0 && tcp->th_seglen == 0) {
@@ -394,8 +401,9 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
         verdict_evidence *lacks = &connection->peers->lacks[LACKS_PACKETS];
         connection->peers->not_captured++;
         if (found->flags & WS_TCP_LOST_PACKET) {
-            way->holes = (int32_t)(heard - way->behind) < 0 ? way->holes + 1 : 1;
-            way->behind = seq;
+            connection_way *way = &connection->by[by_client];
+            way->holes = (int32_t)(connection->by[!by_client].heard - way->behind) < 0 ? way->holes + 1 : 1;
+            way->behind = tcp->th_rawseq;
         }
         if (lacks->count < MAX_LOSSES) { /* each monitor of the peers sorts them */
             evidence_add(memory, lacks, now);
