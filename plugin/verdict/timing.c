@@ -55,6 +55,22 @@ static unsigned find_cause(const timing_request *before, const timing_request *r
                                                                           : PARTY_UNKNOWN;
 }
 
+/* Causes: the party that is blamed, words for late requests and for slow responses. CAUSE_ANY makes no request late. */
+static const struct {
+    verdict_party party;
+    const char *late, *slow;
+} cause_rows[NUM_CAUSES] = {
+    [PARTY_CLIENT] = {PARTY_CLIENT, "$C polled $S late", "$C did not read what $S sent, window 0"},
+    [PARTY_SERVER] = {PARTY_SERVER, "$S did not read what $C sent, window 0", "$S responds slowly to $C"},
+    [PARTY_NETWORK] = {PARTY_NETWORK, "The network between $C and $S delayed polls",
+                       "The network between $C and $S delays responses"},
+    [PARTY_UNKNOWN] = {PARTY_SERVER, "$S (or the network) delayed polls of $C",
+                       "$S (or the network) responds slowly to $C"},
+    [CAUSE_ANY] = {PARTY_UNKNOWN, NULL, "Responses of $S to $C are slow"},
+    [CAUSE_SILENT] = {PARTY_CLIENT, "$C (or the network) delayed polls of $S",
+                      "$C (or the network) delays responses of $S"},
+};
+
 /* Late requests, or slow responses, of one cause. */
 typedef struct {
     verdict_evidence shown;
@@ -65,29 +81,14 @@ typedef struct {
 /* Adds a finding for each cause of some: number of samples, median and usual seconds, unless they are the same. */
 static void add_groups(verdict_monitor *monitor, verdict_kind kind, const late_group *groups)
 {
-    static const char *const words[][NUM_CAUSES] = {{[PARTY_CLIENT] = "$C polled $S late",
-                                                     [PARTY_SERVER] = "$S did not read what $C sent, window 0",
-                                                     [PARTY_NETWORK] = "The network between $C and $S delayed polls",
-                                                     [PARTY_UNKNOWN] = "$S (or the network) delayed polls of $C",
-                                                     [CAUSE_SILENT] = "$C (or the network) delayed polls of $S"},
-                                                    {[PARTY_CLIENT] = "$C did not read what $S sent, window 0",
-                                                     [PARTY_SERVER] = "$S responds slowly to $C",
-                                                     [PARTY_NETWORK] = "The network between $C and $S delays responses",
-                                                     [PARTY_UNKNOWN] = "$S (or the network) responds slowly to $C",
-                                                     [CAUSE_ANY] = "Responses of $S to $C are slow",
-                                                     [CAUSE_SILENT] = "$C (or the network) delays responses of $S"}};
-
     for (unsigned cause = PARTY_CLIENT; cause < NUM_CAUSES; cause++) {
         const late_group *group = &groups[cause];
-        verdict_party party = cause == PARTY_UNKNOWN  ? PARTY_SERVER
-                              : cause == CAUSE_ANY    ? PARTY_UNKNOWN
-                              : cause == CAUSE_SILENT ? PARTY_CLIENT
-                                                      : cause;
+        const char *words = kind == VERDICT_SLOW ? cause_rows[cause].slow : cause_rows[cause].late;
         if (group->seconds.count > 0) {
             const char *seconds = format_seconds(monitor, ", ", perf_spread_median(&group->seconds)),
                        *usually = format_seconds(monitor, ", usually ", group->usual);
-            monitor_add_finding(monitor, kind, party, &group->shown, "%s (%u of %u samples[%s%s]): $T",
-                                words[kind == VERDICT_SLOW][cause], (unsigned)group->seconds.count,
+            monitor_add_finding(monitor, kind, cause_rows[cause].party, &group->shown,
+                                "%s (%u of %u samples[%s%s]): $T", words, (unsigned)group->seconds.count,
                                 monitor->num_requests, seconds, g_str_has_suffix(usually, seconds + 1) ? "" : usually);
         }
     }
