@@ -249,7 +249,7 @@ static bool is_of_another(const verdict_connection *connection, const setup_fail
 }
 
 /* Notes a success of a step. Changes: up to this step nothing waits, and a failure is forgotten, unless another account has it, or perhaps has: it was denied,
- * or the endpoint mapper told ports, and SYNs to it or these are unanswered, and the success is_of_another(). */
+ * and the success is_of_another(). */
 static void pass_step(verdict_connection *connection, setup_step step, uint32_t frame)
 {
     verdict_peers *peers = connection->peers;
@@ -257,13 +257,11 @@ static void pass_step(verdict_connection *connection, setup_step step, uint32_t 
     bool is_same_account = failure->shown.which
                                ? g_strcmp0(connection->logon, failure->shown.which) == 0
                                : failure->outcome != STATUS_ACCESS_DENIED || !is_of_another(connection, failure);
-    bool is_other_way = peers->was_mapped && waits->outcome == OUTCOME_SILENT && waits->connection->port != PORT_SMB &&
-                        is_of_another(connection, waits);
 
     if (failure->step <= step && is_same_account) {
         forget_failure(peers, failure);
     }
-    if (waits->step <= step && !is_other_way) {
+    if (waits->step <= step) {
         forget_failure(peers, waits);
     }
     peers->asker->refused = step < STEP_LOGON ? peers->asker->refused : REFUSED_NOTHING;

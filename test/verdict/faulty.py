@@ -198,12 +198,6 @@ def denied(m, **how):
     tcp.close()
 
 
-def by_mapper(m):
-    """Another one goes by TCP, where the endpoint mapper tells."""
-    ask_mapper(m.network.capture, m.server[1], client_port=m.network.port())
-    start(m.network).run(2).close()
-
-
 def client_leaves(**how):
     """Nothing is refused, and yet the client goes no further."""
     def rung(w, server):
@@ -402,7 +396,6 @@ LADDER = {
                                   says=' as LAB\\svc-prtg ('),
     'denied-to-one-of-two-accounts': Faulty(polls(4, denied, 4, denied, 4, mode='smb'), 'pipe_denied', EITHER, 2, says=' as LAB\\svc-prtg (no rights): since '),
     'denied-to-one-by-kerberos': Faulty(polls(4, lambda m: denied(m, log_on=lambda smb, *_: setattr(smb, 'session', smb.id)), 4, mode='smb'), 'pipe_denied', EITHER, 1),
-    'mapper-blocked-beside-a-pipe': Faulty(polls(4, by_mapper, 4, lambda m: no_connection(None, 135)(m.network, SRV01), 8, mode='smb'), 'unreachable', 'network', 3),
     'one-of-two-accounts-of-a-connection': Faulty(polls(4, other_logon, 4, mode='smb'), 'logon_failed', 'client', says=' as LAB\\svc-prtg ('),
     'account-of-another-client': Faulty(lambda w: (polls(8, mode='smb')(w), smb_says(SETUP, 0xC000006D, client=OTHER)(w, SRV01)), 'logon_failed', 'client', 1, by=OTHER),
     'share-denied-beside-files': Faulty(lambda w: (Session(Link(w.capture, 445, w.port(), server=SRV01[1]), share='\\\\SRV01\\DATA'),
