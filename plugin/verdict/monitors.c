@@ -47,13 +47,13 @@ static const char *format_query_key(packet_info *pinfo, const call_tap_data *tap
                                           : steps_find_account(pinfo));
 }
 
-/* Stores the name that the client gives the server. */
-static void learn_server_name(const verdict *v, verdict_peers *peers, const call_tap_data *tapped)
+/* Notes the name that the client gives the server. */
+static void learn_server_name(verdict_peers *peers, const packet_info *pinfo, const call_tap_data *tapped)
 {
     const char *machine = tapped->handle ? tapped->handle->machine : tapped->is_hkpd ? NULL : tapped->server->called;
 
-    if (peers && machine && *machine && g_ascii_strcasecmp(peers->called, machine) != 0) {
-        peers->called = wmem_strdup(v->memory, text_cut(v->memory, machine, MOST_OF_NAME));
+    if (peers && machine && *machine) {
+        steps_name_server(peers, text_cut(pinfo->pool, machine, MOST_OF_NAME));
     }
 }
 
@@ -366,7 +366,7 @@ const monitor_call *verdict_count(verdict *v, packet_info *pinfo, const call_tap
     verdict_query *query = is_unnamed ? call->query : find_or_add_query(v, pinfo, tapped);
     verdict_connection *connection = steps_note_call(pinfo, tapped->is_response);
     query->connection = query->connection && !is_of_query(tapped) ? query->connection : connection;
-    learn_server_name(v, connection->peers, tapped);
+    learn_server_name(connection->peers, pinfo, tapped);
     call = call ? call : add_call(v, query, connection, pinfo, tapped);
     call->query = query;
     count_call(v, call, pinfo, tapped);

@@ -303,6 +303,13 @@ verdict_connection *steps_note_call(packet_info *pinfo, bool is_response)
     return connection;
 }
 
+void steps_name_server(verdict_peers *peers, const char *name)
+{
+    if (g_ascii_strcasecmp(peers->called, name) != 0) {
+        peers->called = wmem_strdup(memory, name);
+    }
+}
+
 /* --- TCP --------------------------------------------------------------------------------------------------------- */
 
 bool steps_has_loss(const verdict_peers *peers, double begin, double end)

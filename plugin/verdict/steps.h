@@ -74,7 +74,7 @@ typedef struct verdict_peers {
     struct verdict_peers *next;  /* those before in the capture */
     struct verdict_peers *asker; /* first peers with this client, which have what is of all its servers (asker's) */
     const char *client, *server;
-    const char *called;     /* name that the client gives the server, else its address; monitors.c sets it */
+    const char *called;     /* name that the client gives the server, else its address */
     setup_failure failure;  /* the furthest step that failed */
     setup_failure waits;    /* furthest step not done: requests, SYNs, or responses that the client may leave for */
     wmem_array_t *overcome; /* setup_failure that a success made forgotten, bounded */
@@ -139,7 +139,7 @@ typedef struct {
     verdict_peers *newest_peers;
     wmem_map_t *by_addresses; /* "client server" -> verdict_peers; "client" -> its first ones */
     wmem_map_t *by_number;    /* Wireshark's number of a conversation -> verdict_connection; each capture counts anew */
-    wmem_map_t *accounts;     /* of clients whose calls on performance counters were answered, compared only */
+    wmem_map_t *accounts;     /* accounts whose calls on performance counters were answered -> a connection */
     wmem_map_t *pipe_failures; /* frame of a request -> pipe_failure */
     double first, last;        /* times of packets, seconds since 1970; 0: none yet */
     bool was_set;              /* they go back by a second or more: nothing that depends on times is judged */
@@ -152,6 +152,9 @@ extern steps_seen steps;
 /* Notes a call on performance counters: a request passes STEP_BIND, a response STEP_CALL. Returns its connection; of a call that does not go by TCP one of
  * zeros. Changes: failures up to there are forgotten; the client, where it was not known. */
 verdict_connection *steps_note_call(packet_info *pinfo, bool is_response);
+
+/* Stores the name that the client gives the server, as a copy that lives as long as the peers. */
+void steps_name_server(verdict_peers *peers, const char *name);
 
 /* Returns the account that logged on to the packet's pipe or port, else to the session around it; "" if no logon was captured. */
 const char *steps_find_account(packet_info *pinfo);
