@@ -11,7 +11,6 @@
 
 #define IDLE_S 60.0        /* seconds: firewalls forget a connection without packets after a minute or more */
 #define IDLE_STOP_S 590.0  /* seconds: Remote Registry stops when nobody asked for ten minutes */
-#define MOST_ABSENCES 2    /* absences of a counterset's instances: more are usual for it */
 #define MOST_COMPARED 1000 /* monitors of which one may get what another lacks */
 #define FEWEST_RESENT 3    /* times that a packet is resent and never acknowledged before the way is broken */
 #define STATUS_CANCELLED 0xc0000120
@@ -31,19 +30,20 @@ static const struct {
     const char *text; /* NULL: steps_add_failure() has it */
 } problem_rows[NUM_PROBLEMS] = {PROBLEMS(PROBLEM_ROW)};
 
-/* Adds a problem to its monitor; one whose key succeeded later counts in `things` alone. */
+/* Adds a problem to its monitor; one whose key succeeded later counts in `all` alone. */
 static void show_problem(const verdict *v, const shown_problem *problem)
 {
     const verdict_monitor *monitor = problem->query->monitor;
     problem_sum *sum = &problem->query->monitor->problems[problem->number];
 
-    sum->things += problem->things;
+    sum->all += problem->things;
     if (GPOINTER_TO_UINT(wmem_map_lookup(v->succeeded, &problem->key)) > problem->at.frame) {
         return;
     }
     if (sum->shown.count == 0) {
         sum->first = *problem;
     }
+    sum->things += problem->things;
     sum->is_mixed |= problem->what != sum->first.what || problem->status != sum->first.status;
     evidence_add(monitor->pool, &sum->shown, problem->at);
 }
@@ -218,13 +218,6 @@ static const char *format_rights_question(const verdict *v, const verdict_query 
     return NULL;
 }
 
-/* Returns true if a problem is no finding: instances come and go; some list of names is whole. */
-static bool is_harmless(const verdict_monitor *monitor, monitor_problem number)
-{
-    return (number == PROBLEM_NOT_DELIVERED && monitor->absences > MOST_ABSENCES) ||
-           (number == PROBLEM_NAMES && monitor->has_names);
-}
-
 /* Adds the finding of a problem. $F: first path, or operation; "calls" if these or their errors differ. `more`: number of counters or values. Needs: its
  * row has a text. */
 static void add_problem_finding(const verdict *v, verdict_monitor *monitor, monitor_problem number)
@@ -262,7 +255,7 @@ static void find_problems(const verdict *v, verdict_monitor *monitor)
     bool lacks_some = timing_find(monitor);
     for (monitor_problem i = 0; i < NUM_PROBLEMS && !has_failed; i++) {
         if (problem_rows[i].text && monitor->problems[i].shown.count >= problem_rows[i].fewest &&
-            !is_harmless(monitor, i)) {
+            !(i == PROBLEM_NAMES && monitor->has_names)) {
             add_problem_finding(v, monitor, i);
             has_failed = i >= PROBLEM_PROTECTION;
         }

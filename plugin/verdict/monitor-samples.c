@@ -60,7 +60,6 @@ static void add_query(const verdict *v, wmem_map_t *by_key, verdict_query *query
     query->next = NULL;
     query->newest = TIMING_FIRST;
     monitor->number = monitor->number > 0 ? monitor->number : query->number;
-    monitor->absences += query->absences;
     monitor->has_names |= query->has_names;
     monitor->is_marked |= query->is_marked;
     if (!is_aside) {

@@ -79,6 +79,7 @@ static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const ca
             .is_sealed = tapped->sealed.connection != NULL,
             .place = v->queries->len,
             .counters = NAN,
+            .sets = (uint64_t)v->queries->len << 32 | 1,
             .empty_sets = wmem_map_new(v->memory, wmem_str_hash, g_str_equal),
         };
         g_ptr_array_add(v->queries, query);
@@ -205,7 +206,7 @@ static void count_call(const verdict *v, monitor_call *call, const packet_info *
 /* --- Counters and values ------------------------------------------------------------------------------------------ */
 
 /* Stores a problem of a counter that a response states: path, error and key as shown_problem has them. One that follows another of the same response
- * and problem counts as one thing more of it, unless it has a key. */
+ * and problem, and key, counts as one thing more of it. */
 static void add_problem(const verdict *v, const monitor_call *call, monitor_problem number, const char *path,
                         uint32_t status, uint64_t key)
 {
@@ -215,7 +216,7 @@ static void add_problem(const verdict *v, const monitor_call *call, monitor_prob
     const char *behind =
         path && g_str_has_prefix(path, "\\\\") ? strchr(path + 2, '\\') : NULL; /* the machine's name */
 
-    if (is_next && key == 0) {
+    if (is_next && last->key == key) {
         last->things++;
         return;
     }
@@ -230,9 +231,9 @@ static void add_problem(const verdict *v, const monitor_call *call, monitor_prob
     g_ptr_array_add(v->problems, problem);
 }
 
-/* Stores refusals as problems of their kind. Failed calls are judge.c's, and instances are no problem that the query's first sample lacks, too.
- * Returns true if instances or objects are lacking. Changes: up to that sample stores which sets have no instances. */
-static bool count_refusals(const verdict *v, const monitor_call *call, packet_info *pinfo, const call_tap_data *tapped)
+/* Stores refusals as problems of their kind. Failed calls are judge.c's, and instances are no problem that the query's first sample lacks, too, or
+ * that come back. Changes: up to that sample stores which sets have no instances. */
+static void count_refusals(const verdict *v, const monitor_call *call, packet_info *pinfo, const call_tap_data *tapped)
 {
     static const monitor_problem numbers[] = {[REFUSED_COUNTER] = PROBLEM_REFUSED,
                                               [REFUSED_BLOCK] = PROBLEM_BLOCK_FAILED,
@@ -240,7 +241,7 @@ static bool count_refusals(const verdict *v, const monitor_call *call, packet_in
                                               [REFUSED_OBJECT] = PROBLEM_NOT_DELIVERED,
                                               [REFUSED_CALL] = PROBLEM_NONE};
     wmem_array_t *all = refusals_find(pinfo->pool, tapped);
-    bool lacks_some = false;
+    bool lacks_sets = false;
 
     for (unsigned i = 0; i < wmem_array_get_count(all); i++) {
         const refusal *found = wmem_array_index(all, i);
@@ -250,11 +251,13 @@ static bool count_refusals(const verdict *v, const monitor_call *call, packet_in
             wmem_map_insert(call->query->empty_sets, wmem_strdup(v->memory, found->path), call->query);
         }
         if (number != PROBLEM_NONE && !(is_set && wmem_map_contains(call->query->empty_sets, found->path))) {
-            add_problem(v, call, number, found->path, found->status, found->key);
-            lacks_some |= number == PROBLEM_NOT_DELIVERED;
+            add_problem(v, call, number, found->path, found->status, is_set ? call->query->sets : found->key);
+            lacks_sets |= is_set;
         }
     }
-    return lacks_some;
+    if (call_tap_has_sample(tapped) && !lacks_sets) {
+        wmem_map_insert(v->succeeded, &call->query->sets, GUINT_TO_POINTER(pinfo->num));
+    }
 }
 
 /* Stores the frame in which ValidateCounters adds its counters, of those that it does not refuse. */
@@ -299,7 +302,7 @@ static void count_problems(verdict *v, const monitor_call *call, packet_info *pi
                                : tapped->is_damaged && tapped->is_response && tapped->brings_data;
 
     count_added(v, pinfo, tapped);
-    bool is_absent = count_refusals(v, call, pinfo, tapped);
+    count_refusals(v, call, pinfo, tapped);
     if (is_malformed && tapped->handle && !is_cut) {
         add_problem(v, call, PROBLEM_DAMAGED, NULL, 0, 0);
     } else if (is_titles && !is_whole && (tapped->status == 0 || tapped->status == FILE_NOT_FOUND)) {
@@ -307,8 +310,6 @@ static void count_problems(verdict *v, const monitor_call *call, packet_info *pi
     }
     query->has_names |= is_titles && is_whole;
     if (call_tap_has_sample(tapped)) {
-        query->absences += is_absent && !query->is_absent;
-        query->is_absent = is_absent;
         count_values(v, call, pinfo, tapped);
     }
 }

@@ -107,7 +107,8 @@ typedef struct {
 typedef struct {
     verdict_evidence shown;
     shown_problem first;
-    uint64_t things; /* of all */
+    uint64_t things; /* of these */
+    uint64_t all;    /* with those that succeeded later */
     bool is_mixed;   /* some have another operation or error than the first */
 } problem_sum;
 
@@ -129,8 +130,7 @@ typedef struct verdict_query {
     double counters;        /* number in its newest response, or as QueryCounterInfo says; NAN: not known */
     unsigned most_asked;    /* the highest number of samples of one question */
     wmem_map_t *empty_sets; /* paths of sets that had no instances in the first sample */
-    unsigned absences;      /* times that instances, or an object, went away */
-    bool is_absent;         /* some are away in the newest sample */
+    uint64_t sets;          /* key: succeeds with each sample in which no set lacks instances, but for `empty_sets` */
     uint32_t newest;        /* place of its newest request among its monitor's, as of the last judgement */
     bool has_names;         /* a response brought a whole list of names */
     bool is_marked;         /* a response is late or slow by what its packet states */
@@ -160,7 +160,6 @@ typedef struct verdict_monitor {
     double response;                             /* median seconds of the samples */
     double ahead;                                /* median seconds by which the server's time of day is ahead */
     bool has_names, is_marked;                   /* some of its queries */
-    unsigned absences;                           /* of all queries */
     problem_sum problems[NUM_PROBLEMS];
     verdict_finding *findings; /* the worst first */
 } verdict_monitor;

@@ -113,8 +113,8 @@ static const char *format_server(const verdict_monitor *monitor)
     X("slowest", "Max SRT (s)", "%.6g", .number = m->slowest ? m->slowest->seconds : NAN) \
     X("slowest_frame", "Max SRT frame", "%.0f", .number = m->slowest ? m->slowest->answered.frame : NAN) \
     X("counters", "Counters", "%.0f", .number = m->counters) \
-    X("refused", "Refused", "%.0f", .number = problems ? (double)problems[PROBLEM_REFUSED].things : NAN) \
-    X("failed_blocks", "Failed", "%.0f", .number = problems ? (double)problems[PROBLEM_BLOCK_FAILED].things : NAN) \
+    X("refused", "Refused", "%.0f", .number = problems ? (double)problems[PROBLEM_REFUSED].all : NAN) \
+    X("failed_blocks", "Failed", "%.0f", .number = problems ? (double)problems[PROBLEM_BLOCK_FAILED].all : NAN) \
     X("bytes_per_sample", "Bytes/sample", "%.0f", .number = m->bytes) \
     X("account", "Account", NULL, .text = m->first->account) \
     X("jitter", "Jitter (s)", "%.6g", .number = longest ? m->timing.jitter : NAN) \

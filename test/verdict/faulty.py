@@ -583,7 +583,7 @@ DURING = {
     'instance-gone': Faulty(polls(8, bad(8), 8, asked=lambda m, p: [ask(m), ask(p, 2, 'a'), ask(p, 2, 'b')], **crowd(lambda n: ('a', 'b') if n < 8 else ('a',))),
                             'block_failed', 'server', 16, says='Processor(b)'),
     'delivered-at-first': missing(8, bad(8), count=8, **until(8), says='Processor'),
-    'delivered-again': missing(8, bad(4), 8, count=4, **crowd(lambda n: () if 8 <= n < 12 else ('a', 'b'))),
+    'gone-again': missing(12, bad(8), count=8, **crowd(lambda n: () if 4 <= n < 8 or n >= 12 else ('a', 'b'))),
     'two-objects-never-delivered': missing(bad(16), count=16, says='; 32 in all', name='230 2 238', only=[2], mode='hkpd'),
     'object-never-delivered': missing(bad(16), count=16, says='230', **ONE_OF_TWO),
     'object-for-another': Faulty(and_then(polls(8, client='192.0.2.11', **BOTH), polls(bad(8), **ONE_OF_TWO)), 'not_delivered', 'server', 8,

@@ -162,6 +162,7 @@ PLANS = {
         Link(w.capture, 445, w.port(), server=SRV01[1]), share='\\\\SRV01\\IPC$')), PERFLIB), answers=False))),
     # a set that never has an instance has none now
     **{'no-instances-' + x: Healthy(polls(16, mode=x, **crowd(lambda n: ()))) for x in ('tcp', 'poller')},
+    **{'empty-%d-times' % x: Healthy(polls(20, **crowd(lambda n, x=x: () if 9 <= n < 9 + x else ('a', 'b'))), lacks=True) for x in (1, 4)},
     'instance-of-a-wildcard-goes': Healthy(polls(12, **crowd(lambda n: ('a', 'b') if n < 5 else ('a',)))),
     'instance-of-a-wildcard-comes': Healthy(polls(12, **crowd(lambda n: ('a',) if n < 5 else ('a', 'b')))),
     **{'empty-now-and-then-' + x: Healthy(polls(20, mode=x, **crowd(lambda n: ('a',) if n % 4 == 1 else ())), lacks=x == 'tcp') for x in ('tcp', 'poller')},
