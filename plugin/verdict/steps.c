@@ -217,6 +217,7 @@ static void note_failure(setup_failure *known, const verdict_connection *connect
         return;
     }
     if (!is_same) {
+        connection->peers->replaced = known == &connection->peers->failure ? *known : connection->peers->replaced;
         *known = (setup_failure){.step = step, .outcome = outcome, .shown = {.which = account, .lasts = true}};
     }
     known->connection = connection;
@@ -700,6 +701,8 @@ static void see_fields(verdict_connection *connection, packet_info *pinfo, const
     if (is_from_client(connection, pinfo)) {
         if (find_number(edt, "kerberos.SNameString", 0)) {
             learn_account(connection, pinfo, "Kerberos");
+        /* the packet's NTSTATUS is no outcome of its own */
+        peers->failure = peers->failure.shown.until.frame == now.frame ? peers->replaced : peers->failure;
         }
     } else if ((is_guest || (is_signing && peers->logged_on == 0)) && peers->waits.shown.count == 0) {
         note_failure(&peers->waits, connection, is_guest ? STEP_SHARE : STEP_LOGON,

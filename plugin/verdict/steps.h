@@ -76,6 +76,7 @@ typedef struct verdict_peers {
     const char *client, *server;
     const char *called;     /* name that the client gives the server, else its address */
     setup_failure failure;  /* the furthest step that failed */
+    setup_failure replaced; /* what the latest one of another outcome replaced there */
     setup_failure waits;    /* furthest step not done: requests, SYNs, or responses that the client may leave for */
     wmem_array_t *overcome; /* setup_failure that a success made forgotten, bounded */
     uint32_t service_port;  /* dynamic port of the latest calls; 0: the endpoint mapper told another one since */

@@ -388,7 +388,7 @@ LADDER = {
     **{name + '-beside': Faulty(beside(rung), kind, party, count, at=SRV02) for name, (rung, kind, party, count) in {**RUNGS, **STUCK}.items()
        if not name.startswith('logon-') or name in ('logon-wrong-password', 'logon-no-logon-server')},
     **{name + '-thrice': Faulty(lambda w, rung=rung: [rung(w, SRV01) for _ in range(3)], kind, party, 3) for name, (rung, kind, party, _) in {**RUNGS, **STUCK}.items()
-       if name in ('logon-guest', 'logon-unanswered', 'bind-nak-over-smb', 'bind-unanswered-smb')},
+       if name in ('logon-guest', 'logon-kerberos-37', 'logon-unanswered', 'bind-nak-over-smb', 'bind-unanswered-smb')},
     **{name + '-for-a-while': Faulty(outage(rung), kind, party, 5 * count) for name, (rung, kind, party, count) in RUNGS.items()
        if name in ('syn-unanswered', 'syn-refused', 'logon-no-logon-server', 'logon-locked', 'pipe-missing', 'not-in-mapper')},
     'blocked-behind-mapper': Faulty(lambda w: [no_connection(None, 49671, True)(w, SRV01) for _ in range(3)], 'unreachable', 'network', 9),
