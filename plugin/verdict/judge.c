@@ -82,8 +82,8 @@ static bool is_unanswered(const monitor_call *call, double until)
 {
     const verdict_connection *connection = call->connection;
     const verdict_peers *pair = connection->peers;
-    bool is_unseen =
-        pair && MAX(pair->lacks[LACKS_PACKETS].until.frame, pair->lacks[LACKS_BYTES].until.frame) > call->asked.frame;
+    uint32_t lacks = pair ? MAX(pair->lacks[LACKS_PACKETS].until.frame, pair->lacks[LACKS_BYTES].until.frame) : 0;
+    bool is_unseen = pair && MAX(lacks, pair->unread) > call->asked.frame;
 
     return until - call->asked.time >= STEPS_LONG_WAIT && !steps.was_set && !is_unseen && !has_ended_instead(call) &&
            !steps_is_one_way(connection) && !is_made_good(call);

@@ -444,16 +444,16 @@ static void see_syn(verdict_connection *connection, verdict_moment now)
 }
 
 /* Notes a packet without SYN by its direction: acknowledgment, also of what was resent, begin of a response. */
-static void see_segment(verdict_connection *connection, const tcp_info_t *tcp, bool by_client, double now)
+static void see_segment(verdict_connection *connection, const tcp_info_t *tcp, bool by_client, verdict_moment at)
 {
     connection_way *way = &connection->by[by_client], *other = &connection->by[!by_client];
     connection_troubles *troubles = &connection->troubles;
 
     way->packets++;
     if ((tcp->th_flags & (TH_ACK | TH_RST)) == TH_ACK && tcp->th_rawack != way->heard) {
-        way->heard_at = way->heard > 0 ? now : 0;
+        way->heard_at = way->heard > 0 ? at.time : 0;
         way->heard = tcp->th_rawack;
-        bool has_come = now - other->resent_at <= PROMPT_SHARE * other->waited; /* the newest copy alone */
+        bool has_come = at.time - other->resent_at <= PROMPT_SHARE * other->waited; /* the newest copy alone */
         *(has_come ? &troubles->resent : &troubles->silent[by_client]) += other->waited;
         other->waited = 0;
         other->resent = 0;
@@ -461,9 +461,14 @@ static void see_segment(verdict_connection *connection, const tcp_info_t *tcp, b
     if (connection->peers->has_messages && steps_is_one_way(connection)) {
         connection->peers->asker->one_way = connection;
     }
+    bool has_data = tcp->th_have_seglen && tcp->th_seglen > 0;
     bool is_next = by_client || connection->response_began <= 0 || connection->has_whole_message;
-    if (tcp->th_have_seglen && tcp->th_seglen > 0 && is_next) {
-        connection->response_began = by_client ? 0 : now;
+    bool is_unread = connection->asked.time > 0 && connection->response_began > connection->asked.time;
+    if (has_data && by_client && is_unread && connection->port != PORT_SMB) { /* it asks on, so it had the response */
+        connection->peers->unread = at.frame;
+    }
+    if (has_data && is_next) {
+        connection->response_began = by_client ? 0 : at.time;
         connection->has_whole_message = false;
     }
 }
@@ -504,7 +509,7 @@ static void see_tcp(verdict_connection *connection, packet_info *pinfo, const ep
         }
         return;
     }
-    see_segment(connection, tcp, by_client, now.time);
+    see_segment(connection, tcp, by_client, now);
     if (tcp->th_flags & (TH_FIN | TH_RST)) {
         see_end(connection, by_client, is_lacking, now);
     }

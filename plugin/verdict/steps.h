@@ -92,7 +92,8 @@ typedef struct verdict_peers {
     uint32_t sampled_began;                   /* frame in which the latest query, or key, with a sample began */
     verdict_evidence lacks[NUM_LACKS]; /* packets that show what the capture lacks; LACKS_PACKETS bounded as `losses` */
     wmem_array_t *losses;              /* capture_gap of LACKS_PACKETS, bounded: the last one has all behind it */
-    uint32_t not_captured;             /* losses that the network did not make: nobody sent again what is lacking */
+    uint32_t unread;       /* newest request behind a response that Wireshark did not put together; 0: none */
+    uint32_t not_captured; /* losses that the network did not make: nobody sent again what is lacking */
 } verdict_peers;
 
 /* An SMB2 error in the place of a call's response. */

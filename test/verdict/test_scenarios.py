@@ -12,7 +12,7 @@ import pytest
 import kinds
 from faulty import CROWDED, FAR, FAULTY, RUNGS, Faulty
 from test_books import balance, look
-from healthy import QUIET, HEALTHY, groups
+from healthy import QUIET, HEALTHY, Healthy, crowd, groups
 from network import Network, bad, pause, polls
 
 TOP = pathlib.Path(__file__).parents[2]
@@ -130,6 +130,12 @@ def test_nothing_to_do_with_it(said, name):
     found = said(name, QUIET[name])
     assert found.findings == found.json['monitors'] == [] and found.json['healthy'] is None, (found.lines, found.findings)
     assert len(found.lines) == 1 and len(found.lines[0]) <= MOST, found.lines
+
+
+def test_fragments_of_which_a_segment_ends_with_eight_bytes(said):
+    """Wireshark does not put them together: their server is not silent."""
+    found = said('odd-fragments', Healthy(polls(8, mss=1072, **crowd(lambda n: ['p%d' % i for i in range(120)]))))
+    assert not found.findings, found.lines
 
 
 @pytest.mark.parametrize('name, late', [
