@@ -122,11 +122,10 @@ static monitor_problem find_missing(const verdict_monitor *monitor, const monito
 static monitor_problem find_wrong_response(const monitor_call *call)
 {
     if (call->outcome == CALL_FAILED) {
-        bool is_unknown = call->is_fault && call->status == UNKNOWN_INTERFACE;
-        return call->does_not_seal             ? PROBLEM_PROTECTION
-               : is_unknown                    ? PROBLEM_INTERFACE
-               : call->status == ACCESS_DENIED ? PROBLEM_RIGHTS
-                                               : PROBLEM_FAILED;
+        return call->does_not_seal                                   ? PROBLEM_PROTECTION
+               : call->is_fault && call->status == UNKNOWN_INTERFACE ? PROBLEM_INTERFACE
+               : call->status == ACCESS_DENIED                       ? PROBLEM_RIGHTS
+                                                                     : PROBLEM_FAILED;
     }
     bool is_slow = !call->asks && call->seconds >= STEPS_LONG_WAIT && !steps.was_set;
 
@@ -137,11 +136,12 @@ static monitor_problem find_wrong_response(const monitor_call *call)
                                                                                         : PROBLEM_NONE;
 }
 
-/* Shows what is wrong with a call. A sample ends what lasts until one. */
+/* Shows what is wrong with a call. A sample ends what lasts until one; a probe that the client repeats with room is none of these. */
 static void show_call(const verdict *v, verdict_monitor *monitor, const monitor_call *call)
 {
     monitor_problem number = call->outcome == CALL_WAITS ? find_missing(monitor, call) : find_wrong_response(call);
     bool is_pipe = number == PROBLEM_PIPE || number == PROBLEM_IDLE_STOP;
+    unsigned *num_probes = &monitor->problems[PROBLEM_ROOM].shown.count;
     const shown_problem own = {.query = call->query,
                                .number = number,
                                .at = is_pipe                    ? call->failure->at
@@ -153,8 +153,9 @@ static void show_call(const verdict *v, verdict_monitor *monitor, const monitor_
                                .key = call->key};
 
     if (call->outcome == CALL_SAMPLE) {
-        monitor->problems[PROBLEM_EMPTY].shown.count = monitor->problems[PROBLEM_ROOM].shown.count = 0;
+        monitor->problems[PROBLEM_EMPTY].shown.count = *num_probes = 0;
     }
+    *num_probes -= call->asks && call->outcome != CALL_PROBE && *num_probes > 0;
     if (number != PROBLEM_NONE) {
         show_problem(v, &own);
     }

@@ -13,7 +13,6 @@
 #include <math.h>
 
 #define MOST_OF_NAME 40 /* characters of a server's name */
-
 #define SLOW_CALL_S 0.5 /* seconds: a call for no data that takes less makes no sample late */
 
 /* --- Whose a call is ---------------------------------------------------------------------------------------------- */

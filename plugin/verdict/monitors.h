@@ -59,10 +59,9 @@ static inline verdict_moment monitor_call_shown_at(const monitor_call *call)
 #define MANY_EMPTY 3 /* responses without data in a row, after the last sample */
 #define MANY_OPEN 10 /* queries left open: fewer are no finding */
 
-/* Problems of a monitor: X(PROBLEM, kind and party of the finding, fewest, sentence). `fewest`: so
- * many frames make a finding; EMPTY and ROOM count behind the last sample, LEFT_OPEN queries. $F: path of the
- * first counter, or operation; %s: error. NULL: steps_add_failure() has the
- * sentence. Up to NAMES a response states them of its counters and values.
+/* Problems of a monitor: X(PROBLEM, kind and party of the finding, fewest, sentence). `fewest`: so many frames make a
+ * finding; EMPTY and ROOM count behind the last sample, LEFT_OPEN queries. $F: path of the first counter, or operation;
+ * %s: error. NULL: steps_add_failure() has the sentence. Up to NAMES a response states them of its counters and values.
  * From PROTECTION on a monitor has the first alone: the others are consequences. */
 #define PROBLEMS(X) \
     X(NOT_DELIVERED, NOT_DELIVERED, SERVER, 1, "$S does not deliver $F to $C: $T") \

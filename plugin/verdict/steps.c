@@ -701,13 +701,13 @@ static void see_fields(verdict_connection *connection, packet_info *pinfo, const
 
     if (error > OUTCOME_KERBEROS && (!is_center || find_outcome_row(error)->number > 0)) {
         peers->asker->refused = is_center ? REFUSED_TICKET : peers->asker->refused;
+        /* the packet's NTSTATUS is no outcome of its own */
+        peers->failure = peers->failure.shown.until.frame == now.frame ? peers->replaced : peers->failure;
         fail_step(connection, STEP_LOGON, error, now);
     }
     if (is_from_client(connection, pinfo)) {
         if (find_number(edt, "kerberos.SNameString", 0)) {
             learn_account(connection, pinfo, "Kerberos");
-        /* the packet's NTSTATUS is no outcome of its own */
-        peers->failure = peers->failure.shown.until.frame == now.frame ? peers->replaced : peers->failure;
         }
     } else if ((is_guest || (is_signing && peers->logged_on == 0)) && peers->waits.shown.count == 0) {
         note_failure(&peers->waits, connection, is_guest ? STEP_SHARE : STEP_LOGON,

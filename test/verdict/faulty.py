@@ -621,6 +621,7 @@ DURING = {
     'gone-as-the-clock-is-set-back': Faulty(lambda w: (polls(8)(w), w.wait(-60), no_connection(None, 49671)(w, SRV01)), 'unreachable', 'network', 3,
                                             says='Times of the capture go back'),
     'server-hangs-behind-a-probe-sealed': odd('unanswered', 'server', 8, hangs_behind_a_probe, gone, count=1, mode='sealed'),
+    'server-hangs-behind-probes': odd('unanswered', 'server', *[lambda m: m.open(), hangs_behind_a_probe, leaves(RST)] * 3, count=3),
     'server-hangs-client-asks-on': odd('unanswered', 'server', 8, hangs, 8, count=1),
     **{'server-hangs-client-comes-back-' + x: odd('unanswered', 'server', 8, hangs, leaves(RST), 8, count=1, mode=x) for x in ('tcp', 'sealed')},
     'slow-to-add': odd('slow', 'server', 8, named(lambda m: (m.line.fate.update(takes=7, opnum=VALIDATE), m.client.validate(m.handle, m.asked))), 8, count=1, also=('asked_late',)),
