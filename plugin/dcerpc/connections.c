@@ -105,12 +105,13 @@ rpc_connection *rpc_find_connection(packet_info *pinfo)
 
 rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_request)
 {
-    rpc_connection *connection = rpc_find_connection(pinfo);
     wmem_map_t *pipes = find_pipes(pinfo);
+    uint64_t pipe = dcerpc_get_transport_salt(pinfo);
+    rpc_connection *connection = pipes ? wmem_map_lookup(pipes, &pipe) : NULL;
 
     if (connection == NULL) {
         connection = wmem_new0(wmem_file_scope(), rpc_connection);
-        connection->pipe = dcerpc_get_transport_salt(pinfo);
+        connection->pipe = pipe;
         connection->server = server_find_or_create(address_to_str(pinfo->pool, is_request ? &pinfo->dst : &pinfo->src));
         connection->contexts = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
         connection->pending = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);

@@ -419,19 +419,20 @@ static void add_call_pdu(packet_info *pinfo, rpc_connection *connection, const r
     }
 }
 
-/* Adds a PDU to its connection, on the first pass, in the order of the capture. Returns the
- * connection; NULL: there is none, as before the first bind to a followed interface. */
-static rpc_connection *add_pdu(packet_info *pinfo, const rpc_header *header)
+/* Adds a PDU to its connection, on the first pass, in the order of the capture. Returns the connection; NULL: there is none, as before the first bind
+ * to a followed interface. `handed`: a call of the packet, which spares the search; NULL: an operation was handed none. */
+static rpc_connection *add_pdu(packet_info *pinfo, const rpc_header *header, const rpc_call *handed)
 {
-    bool is_bind = header->type == PDU_BIND || header->type == PDU_ALTER;
+    bool is_visited = PINFO_FD_VISITED(pinfo);
+    bool is_bind = !is_visited && (header->type == PDU_BIND || header->type == PDU_ALTER);
     bool is_bind_answer = header->type == PDU_BIND_ACK || header->type == PDU_ALTER_ACK || header->type == PDU_BIND_NAK;
     bool is_answer = header->type == PDU_RESP || header->type == PDU_FAULT;
     kept_pdu setup = {.protocol = NULL};
     bool is_setup = is_bind && rpc_add_bind(pinfo, header, &setup.tapped);
-    rpc_connection *connection = rpc_find_connection(pinfo);
+    rpc_connection *connection = handed ? handed->connection : rpc_find_connection(pinfo);
 
-    if (connection == NULL) {
-        return NULL;
+    if (connection == NULL || is_visited) {
+        return connection;
     }
     if (header->auth_level > 0 && !is_bind_answer && !is_answer) {
         connection->auth_level = header->auth_level;
@@ -528,16 +529,16 @@ static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 {
     int end = pinfo->desegment_len != 0 ? pinfo->desegment_offset : (int)tvb_captured_length(tvb);
     rpc_header header;
-    bool any = rpc_handed->len > 0;
+    const rpc_call *handed = rpc_handed->len > 0 ? g_ptr_array_index(rpc_handed, 0) : NULL;
+    bool any = handed != NULL;
 
     for (int at = 0; at < end && rpc_header_read(&header, tvb, at); at += header.size) {
-        const rpc_connection *connection =
-            PINFO_FD_VISITED(pinfo) ? rpc_find_connection(pinfo) : add_pdu(pinfo, &header);
+        const rpc_connection *connection = add_pdu(pinfo, &header, handed);
         const uint64_t key = make_pdu_key(pinfo, &header);
         const kept_pdu *kept = header.is_last ? wmem_map_lookup(kept_pdus, &key) : NULL;
-        bool is_response = header.type == PDU_RESP;
-        if (connection == NULL && (header.type == PDU_REQ || is_response)) {
-            call_tap_queue_setup(pinfo, &(call_tap_data){.operation = "Unbound", .is_response = is_response});
+        if (connection == NULL && (header.type == PDU_REQ || header.type == PDU_RESP)) {
+            call_tap_queue_setup(pinfo,
+                                 &(call_tap_data){.operation = "Unbound", .is_response = header.type == PDU_RESP});
         } else if (kept && kept->protocol == NULL) {
             call_tap_queue_setup(pinfo, &kept->tapped);
         } else if (kept) {
