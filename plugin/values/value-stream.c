@@ -413,16 +413,16 @@ const char *value_stream_format(value_stream *stream, const perf_result *result)
     if (stream->counter->is_text) {
         return wmem_strconcat(stream->pool, "\"", value_stream_text(stream, TEXT_NAME_MAX), "\"", NULL);
     }
-    text_integer(number, at->raw.size > 0 ? at->raw.value : at->size);
     if (result->none != PERF_NO_RESULT_OK) {
         const char *reason = val_to_str_const(result->none, text_none_reason_vals, "");
+        text_integer(number, at->raw.size > 0 ? at->raw.value : at->size);
         return at->raw.size > 0 ? wmem_strdup_printf(stream->pool, "%s (raw; %s)", number, reason)
                                 : wmem_strdup_printf(stream->pool, "%s byte%s", number, at->size == 1 ? "" : "s");
     }
     if ((type->value & ~PERF_SIZE_MASK) == 0) { /* a number, PERF_NUMBER_HEX */
         snprintf(number, sizeof number, "0x%" PRIx64, at->raw.value);
-    } else if (type->formula != PERF_FORMULA_RAW) { /* of which a double does not hold 64 bits */
-        text_number(number, result->value);
+    } else { /* of a raw number a double does not hold 64 bits */
+        type->formula == PERF_FORMULA_RAW ? text_integer(number, at->raw.value) : text_number(number, result->value);
     }
     return wmem_strconcat(stream->pool, number, *type->unit ? " " : "", type->unit, NULL);
 }
@@ -446,5 +446,5 @@ const char *value_stream_format_formula(const value_stream *stream)
         memcpy(end, " = ", 3);
         end += 3 + text_integer(end + 3, numbers[i].number.value);
     }
-    return wmem_strdup(stream->pool, text);
+    return wmem_memdup(stream->pool, text, (size_t)(end - text) + 1);
 }
