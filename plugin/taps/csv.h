@@ -16,6 +16,19 @@ void csv_end_row(GString *csv);
 /* Appends a cell of PDH-CSV: a text, always in quotes. */
 void csv_pdh_text(GString *csv, const char *text);
 
+/* Appends a text as it is, and a comma: one cell, or several that have commas between them. Needs: csv_end_row(), which terminates `csv`. */
+static inline void csv_plain(GString *csv, const char *text, size_t size)
+{
+    size_t begin = csv->len, end = begin + size;
+
+    if (end + 1 >= csv->allocated_len) { /* g_string_append_len() would take a fifth of the time of an export */
+        g_string_set_size(csv, end + 1);
+    }
+    memcpy(csv->str + begin, text, size);
+    csv->str[end] = ',';
+    csv->len = end + 1;
+}
+
 /* Appends a cell of RFC 4180: a text, in quotes if it needs them. NULL is an empty cell. */
 void csv_text(GString *csv, const char *text);
 void csv_integer(GString *csv, uint64_t value);

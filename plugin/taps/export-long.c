@@ -38,14 +38,13 @@ static void long_reset(void *data)
 static void begin_answer(long_export *export, const packet_info *pinfo, const value_stream *stream, bool is_hkpd)
 {
     const state_handle *handle = stream->response.handle;
-    const char *number = handle ? wmem_strdup_printf(pinfo->pool, "%u", handle->number) : NULL;
     GString *head = export->head;
 
     g_string_truncate(head, 0);
     csv_time(head, &pinfo->abs_ts, false /* is_pdh */);
     csv_integer(head, pinfo->num);
     csv_text(head, is_hkpd ? "hkpd" : "pcq");
-    csv_text(head, number);
+    handle ? csv_integer(head, handle->number) : csv_text(head, NULL);
     csv_text(head, stream->computer);
 }
 
@@ -77,7 +76,7 @@ static void write_outcome(GString *text, value_stream *stream, const perf_result
     } else if (type && type->formula == PERF_FORMULA_RAW) { /* a raw count is itself, with all its bits */
         csv_integer(text, stream->now.at.raw.value);
     } else {
-        csv_text(text, text_exact_number(number, result->value));
+        csv_plain(text, number, strlen(text_exact_number(number, result->value)));
     }
     csv_text(text, type ? type->unit : NULL);
     if (stream->now.at.group->type == PERF_ERROR_RETURN) {
@@ -87,7 +86,7 @@ static void write_outcome(GString *text, value_stream *stream, const perf_result
                                                                  : try_val_to_str(result->none, text_none_reason_vals));
     }
     csv_integer(text, stream->now.at.group->status);
-    csv_text(text, value_stream_assumed(stream) ? "1" : "0");
+    csv_integer(text, value_stream_assumed(stream) != ASSUMED_NONE);
 }
 
 /* Writes the row of the value that was read last, if the user asked for its path. Changes: counts omissions of a sample. */
@@ -101,7 +100,7 @@ static void write_long_row(long_export *export, value_stream *stream)
     perf_result result = stream->now.at.group->type == PERF_ERROR_RETURN ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA}
                                                                          : value_stream_result(stream);
 
-    g_string_append_len(export->text, export->head->str, (gssize) export->head->len);
+    csv_plain(export->text, export->head->str, export->head->len - 1);
     csv_text(export->text, value_stream_set(stream));
     csv_text(export->text, value_stream_instance(stream));
     csv_text(export->text, stream->counter->label);

@@ -315,8 +315,6 @@ static void list_all(void)
 static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
                                      tap_flags_t flags _U_)
 {
-    const call_tap_data *tapped = call;
-
     if (objects.list == NULL) {
         objects_reset();
         objects.list = list;
@@ -325,8 +323,8 @@ static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissec
     if (objects.list != list) {
         return TAP_PACKET_DONT_REDRAW;
     }
-    omissions_count_call(&objects.export.task.omitted, tapped);
-    csv_count(&objects.export, pinfo, tapped);
+    omissions_count_call(&objects.export.task.omitted, call);
+    csv_count(&objects.export, pinfo, call);
     return TAP_PACKET_REDRAW;
 }
 

@@ -142,14 +142,12 @@ static void refusals_table_fill(stat_table *t)
     }
 }
 
-static keyed_list listed;
-
 stat_table refusals_table = {
     .ui = {.title = "Performance Counter Refusals",
            .cli_string = "pcq,refusals",
            .nfields = G_N_ELEMENTS(refusal_columns)},
     .columns = refusal_columns,
-    .data = &listed,
+    .data = &(keyed_list){.pool = NULL},
     .begin = keyed_list_begin_paths,
     .count = refusals_count,
     .fill = refusals_table_fill,
