@@ -247,20 +247,23 @@ static void check_counts(pcq_pdu *p, const ndr_array *array)
  * what is in it. Changes: `lpdata`, if it is not empty, and `buffer_tree`, for its content. */
 static void read_lpdata(pcq_pdu *p)
 {
+    bool has_guids = p->pdu.opnum == OPNUM_EnumerateCounterSet;
     ndr_array array;
 
     ndr_array_begin(&p->pdu.cursor, has_sizes(p), "lpData", &array);
     check_counts(p, &array);
-    tvbuff_t *tvb = ndr_elements(&p->pdu.cursor, &array, p->pdu.opnum == OPNUM_EnumerateCounterSet ? 16 : 1);
-    proto_item_append_text(array.node, ": %s", format_count(p, array.actual_count));
+    tvbuff_t *tvb = ndr_elements(&p->pdu.cursor, &array, has_guids ? 16 : 1);
+    proto_item_append_text(array.node, ": %" PRIu64 " %s%s", array.actual_count, has_guids ? "GUID" : "byte",
+                           plurality(array.actual_count, "", "s"));
     if (array.max_count != array.actual_count) {
         proto_item_append_text(array.node, ", room for %" PRIu64, array.max_count);
     }
-    if (tvb_reported_length(tvb) > 0) {
+    uint32_t size = tvb_reported_length(tvb);
+    if (size > 0) {
         p->lpdata = tree_own_source(p->pdu.pinfo, tvb, "lpData");
         proto_item *item = proto_tree_add_item(p->pdu.tree, hf_buffer, p->lpdata, 0, -1, ENC_NA);
         p->buffer_tree = proto_item_add_subtree(item, ett_buffer);
-        proto_item_append_text(item, ", %s", text_counted(p->pdu.pool, tvb_reported_length(tvb), "byte"));
+        proto_item_append_text(item, ", %u byte%s", size, plurality(size, "", "s"));
     }
     if (p->operation->dissect) {
         dissect_lpdata(p);
@@ -319,7 +322,7 @@ static void describe_lpdata(pcq_pdu *p)
 /* Adds the room for lpData to the Info column of a request: "buffer size: 1024 bytes". */
 static void describe_buffer_size(pcq_pdu *p)
 {
-    info_add_detail(&p->pdu, "buffer size: %s", format_count(p, p->call->in_size));
+    info_add_detail(&p->pdu, "buffer size: %u byte%s", p->call->in_size, plurality(p->call->in_size, "", "s"));
 }
 
 /* --- Opnums 1, 2: QueryCounterSetRegistrationInfo, EnumerateCounterSetInstances, 3.1.4.1.2, 3.1.4.1.3 -------------- */
@@ -355,7 +358,6 @@ static void describe_registration(pcq_pdu *p)
 {
     const pcq_request *request = &p->call->request;
     const char *code = try_val_to_str(request->code, request_code_vals);
-    const char *locale = try_val_to_str(request->lcid, text_lcid_vals); /* "de-DE, German (Germany)" */
 
     describe_counterset(p);
     if (!p->call->rpc.request_read) {
@@ -364,10 +366,10 @@ static void describe_registration(pcq_pdu *p)
     info_add_subject(&p->pdu, "%s",
                      code ? code + strlen("PERF_REG_")
                           : wmem_strdup_printf(p->pdu.pool, "RequestCode %u", request->code));
-    if (pcq_has_locale(request->code) && locale) {
+    if (pcq_has_locale(request->code)) {
+        const char *locale = try_val_to_str(request->lcid, text_lcid_vals); /* "de-DE, German (Germany)" */
+        locale = locale ? locale : wmem_strdup_printf(p->pdu.pool, "locale 0x%04x", request->lcid);
         info_add_subject(&p->pdu, "%.*s", (int)strcspn(locale, ","), locale);
-    } else if (pcq_has_locale(request->code)) {
-        info_add_subject(&p->pdu, "locale 0x%04x", request->lcid);
     } else if (request->code == PERF_REG_COUNTER_STRUCT) {
         const metadata_key key = metadata_counter_key(request->guid, request->lcid);
         bool is_known = metadata_lookup(p->pdu.server, key).name.entry != NULL;
@@ -498,14 +500,14 @@ static void info_response(pcq_pdu *p)
 
 /* --- Opnum 6: QueryCounterData, 3.1.4.1.6 ---------------------------------------------------------------------- */
 
-/* Returns "2 failed: \Set\Counter (ERROR_NO_DATA), 1 more" for the Info column. `failed`: blocks with an error, 1 or more. */
-static const char *format_failures(pcq_pdu *p, uint32_t failed)
+/* Returns "2 failed: \Set\Counter (ERROR_NO_DATA), 1 more" for the Info column. Needs: a block with an error. */
+static const char *format_failures(pcq_pdu *p)
 {
     value_stream *stream = value_stream_begin(p->pdu.pool, &p->pdu.answer);
 
     while (value_stream_next_group(stream) && stream->now.at.group->type != PERF_ERROR_RETURN) {
     }
-    return format_refusals(p, "failed", failed, stream->identifier, stream->now.at.group->status,
+    return format_refusals(p, "failed", stream->now.table->failed, stream->identifier, stream->now.at.group->status,
                            stream->assumed == ASSUMED_COUNTER ? ", assumed" : "");
 }
 
@@ -528,12 +530,11 @@ static void data_response(pcq_pdu *p)
             p->call->seen = query_check_block_count(handle, p->call->asked_in, blocks, is_sound);
         }
         value_tree_show(p->buffer_tree, &p->pdu.report, answer, &pcq_tree_ops);
-        uint32_t failed = answer->table->failed;
         if (p->succeeded) {
             p->pdu.tapped.answer = answer;
             p->pdu.tapped.counters = answer->table->num_groups;
         }
-        rpc_pdu_report_response(&p->pdu, p->pdu.has_column && failed > 0 ? format_failures(p, failed) : NULL);
+        rpc_pdu_report_response(&p->pdu, p->pdu.has_column && answer->table->failed > 0 ? format_failures(p) : NULL);
     }
 }
 
@@ -673,13 +674,12 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
                            uint8_t *drep)
 {
     uint16_t opnum = di->call_data->opnum;
-    pcq_pdu p;
+    pcq_pdu p = {.call = NULL};
 
     DISSECTOR_ASSERT(opnum < NUM_OPNUMS); /* no other is registered */
     if (rpc_is_connectionless(di)) {
         return (int)tvb_reported_length(tvb);
     }
-    memset(&p, 0, sizeof p);
     rpc_pdu_begin(&p.pdu, &fields, opnum_vals[opnum].strptr, tvb, offset, pinfo, tree, di, drep);
     p.operation = &operations[opnum];
     p.call = (pcq_call *)p.pdu.call;
