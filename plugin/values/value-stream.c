@@ -46,13 +46,14 @@ value_stream *value_stream_begin(wmem_allocator_t *pool, const counter_response 
     stream->now.table = response->table;
     stream->now.index = query_snapshot_index(response->query, &stream->now.is_index_assumed);
     stream->now.at.bytes_left = response->table->size;
-    stream->path = wmem_strbuf_new(pool, NULL);
     stream->now.point = response->table->clocks;
     stream->computer = handle_machine(response->handle, response->server);
     find_sample_before(stream);
     if (response->ops->begin) {
         response->ops->begin(stream);
     }
+    stream->path = wmem_strbuf_new(pool, wmem_strconcat(pool, "\\\\", stream->computer, "\\", NULL));
+    stream->computer_size = wmem_strbuf_get_len(stream->path);
     return stream;
 }
 
@@ -121,9 +122,8 @@ void value_stream_enter(value_stream *stream, perf_group *group)
     const perf_identifier *last = stream->identifier, *identifier;
     const uint32_t columns = MAX(group->columns, 1);
 
-    identifier = query_index_identifier(stream->now.index, group->key, group->type); /* NULL of an object */
+    stream->identifier = identifier = query_index_identifier(stream->now.index, group->key, group->type);
     perf_cell_enter(&stream->now.at, group);
-    stream->identifier = identifier;
     stream->assumed = stream->response.is_malformed || !group->is_sound ? ASSUMED_RESPONSE
                       : identifier && stream->now.is_index_assumed      ? ASSUMED_COUNTER
                                                                         : ASSUMED_NONE;
@@ -366,10 +366,11 @@ const char *value_stream_path(value_stream *stream)
     }
     if (row->prefix_size == 0) {
         const char *set = value_stream_set(stream), *instance = value_stream_instance(stream);
-        wmem_strbuf_truncate(stream->path, 0);
-        wmem_strbuf_append(stream->path,
-                           wmem_strconcat(stream->pool, "\\\\", stream->computer, "\\", set, instance ? "(" : "",
-                                          instance ? instance : "", instance ? ")\\" : "\\", NULL));
+        wmem_strbuf_truncate(stream->path, stream->computer_size);
+        wmem_strbuf_append(stream->path, set);
+        wmem_strbuf_append(stream->path, instance ? "(" : "\\");
+        wmem_strbuf_append(stream->path, instance ? instance : "");
+        wmem_strbuf_append(stream->path, instance ? ")\\" : "");
         row->prefix_size = wmem_strbuf_get_len(stream->path);
     }
     wmem_strbuf_truncate(stream->path, row->prefix_size);

@@ -113,7 +113,8 @@ struct value_stream {
     uint32_t columns_room;             /* elements of `columns` */
     value_row row;                     /* that `at` is in */
 
-    wmem_strbuf_t *path; /* as it was made last */
+    wmem_strbuf_t *path;  /* as it was made last */
+    size_t computer_size; /* of `path` before the counterset */
 };
 
 /* Begins to read the values of a response, in `pool`, and finds the sample before; nothing is calculated yet. Two streams of one response give the same. */
@@ -170,13 +171,11 @@ bool value_stream_is_same_counter(value_stream *stream, counter_identity *identi
 /* Returns the value, a text, as UTF-8 in the stream's pool, without quotes: at most `most` characters. */
 const char *value_stream_text(value_stream *stream, uint32_t most);
 
-/* Returns the value for people, in the stream's pool: "12.4 %", "1,024.0 /sec", "77", "0x1f", "\"text\"",
- * "81 (raw; first sample)". `result`: value_stream_result()'s. */
+/* Returns the value for people, in the stream's pool: "12.4 %", "77", "0x1f", "\"text\"", "81 (raw; first sample)". `result`: value_stream_result()'s. */
 const char *value_stream_format(value_stream *stream, const perf_result *result);
 
-/* Returns "100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 81, N0 = 80, H1 - H0 = 10,000,000", in the stream's
- * pool; "" if no formula applies: the type is not known, or of no counter, or the value has neither
- * 4 nor 8 bytes. The result may still have a reason. Needs: value_stream_result() of the value. */
+/* Returns "100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 81, N0 = 80, H1 - H0 = 10,000,000", in the stream's pool; "" if no formula applies: the type is
+ * not known, or of no counter, or the value has neither 4 nor 8 bytes. The result may still have a reason. Needs: value_stream_result() of it. */
 const char *value_stream_format_formula(const value_stream *stream);
 
 /* Returns " (assumed)" or "" for the value read last, to stand behind it. */
