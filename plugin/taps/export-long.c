@@ -69,7 +69,7 @@ static void write_outcome(GString *text, value_stream *stream, const perf_result
 {
     const perf_counter_type *type = stream->counter->type;
     bool is_calculated = result->none == PERF_NO_RESULT_OK;
-    char number[TEXT_NUMBER_SIZE];
+    char number[TEXT_NUMBER_SIZE] = "";
 
     if (!is_calculated) {
         csv_text(text, NULL);

@@ -120,7 +120,7 @@ def test_the_page_lists_what_pcq_refusals_does(tshark, report, tmp_path):
     assert [[path, error, str(times), str(frame), words] for path, error, times, frame, words in missing] == [[*row[:4], row[6]] for row in rows]
 
 
-@pytest.mark.parametrize('name, error, lacking', [('delivered-again', 'no instances', 1), ('two-objects-never-delivered', 'not delivered', 2),
+@pytest.mark.parametrize('name, error, lacking', [('delivered-at-first', 'no instances', 1), ('two-objects-never-delivered', 'not delivered', 2),
                                                   ('object-gone', 'not delivered', 1)])
 def test_an_object_or_set_that_is_not_delivered_is_listed(tshark, tmp_path, name, error, lacking):
     """Each has a row: how often, and where first, as the verdict has it."""
