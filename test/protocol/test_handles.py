@@ -135,7 +135,7 @@ def test_a_bad_open_opens_nothing(tshark, tmp_path, damage, two_pass):
     assert h != bytes(20)
     frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
     for n, _ in frames_of(scenario, DATA, 'request'):
-        assert shown_frames(frames[n])[0] is None
+        assert shown_frames(frames[n])[0] is None and frames[n].numbers('pcq.query.number') == [1], 'confirmed by ValidateCounters'
     (opened, _), = frames_of(scenario, OPEN, 'response')
     assert not frames[opened].all('pcq.query.number') and not frames[opened].all('pcq.handle.opened_in')
 

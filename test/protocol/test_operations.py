@@ -16,6 +16,8 @@ def test_all_fields_in_order_with_their_bytes(read, name):
     compare_scenario(frames, scenario)
     compare_scenario_experts(frames, scenario)
     assert {n: frames[n].numbers('pcq.opnum') for n in scenario.frames} == {n: [m.opnum for m in ms] for n, ms in scenario.frames.items()}
+    ends = [m.pos + m.size - a.pos - a.size for f in frames.values() for a, m in zip(f.all('pcq.array'), f.all('pcq.machine'))]
+    assert not any(ends + [(s.pos - a.pos - a.size) // 4 for f in frames.values() for a, s in zip(f.all('pcq.array'), f.all('pcq.status'))])
 
 
 def test_what_is_an_error_and_what_is_none(read):
