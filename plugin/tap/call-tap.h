@@ -72,7 +72,7 @@ typedef struct {
 /* Returns true for a response with counter data of a known query or handle. One that came twice has no sample. */
 static inline bool call_tap_has_sample(const call_tap_data *tapped)
 {
-    return tapped->answer && !tapped->is_repeated && tapped->answer->sample && tapped->answer->handle;
+    return tapped->answer && !tapped->is_repeated && tapped->answer->sample;
 }
 
 /* Returns a key for an identifier and the call's server, to find it again in another call that adds it. `number`: from 0, in `identifiers`. */

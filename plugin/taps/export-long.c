@@ -108,7 +108,7 @@ static void write_long_row(long_export *export, value_stream *stream)
     write_raw(export->text, stream);
     write_outcome(export->text, stream, &result);
     csv_end_row(export->text);
-    if (stream->response.sample && stream->response.handle) {
+    if (stream->response.sample) {
         omissions_count_value(&export->task.omitted, stream, &result);
     }
 }
