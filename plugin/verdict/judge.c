@@ -122,10 +122,10 @@ static monitor_problem find_missing(const verdict_monitor *monitor, const monito
 static monitor_problem find_wrong_response(const monitor_call *call)
 {
     if (call->outcome == CALL_FAILED) {
-        return call->does_not_seal                                   ? PROBLEM_PROTECTION
-               : call->is_fault && call->status == UNKNOWN_INTERFACE ? PROBLEM_INTERFACE
-               : call->status == ACCESS_DENIED                       ? PROBLEM_RIGHTS
-                                                                     : PROBLEM_FAILED;
+        return call->does_not_seal                 ? PROBLEM_PROTECTION
+               : call->status == UNKNOWN_INTERFACE ? PROBLEM_INTERFACE
+               : call->status == ACCESS_DENIED     ? PROBLEM_RIGHTS
+                                                   : PROBLEM_FAILED;
     }
     bool is_slow = !call->asks && call->seconds >= STEPS_LONG_WAIT && !steps.was_set;
 
@@ -253,7 +253,7 @@ static void find_problems(const verdict *v, verdict_monitor *monitor)
         show_call(v, monitor, call);
     }
     show_open(v, monitor);
-    bool lacks_some = timing_find(monitor);
+    bool lacks_some = !steps.was_set && timing_find(monitor);
     for (monitor_problem i = 0; i < NUM_PROBLEMS && !has_failed; i++) {
         if (problem_rows[i].text && monitor->problems[i].shown.count >= problem_rows[i].fewest &&
             !(i == PROBLEM_NAMES && monitor->has_names)) {

@@ -154,7 +154,7 @@ static void count_samples(verdict_monitor *monitor)
         if (call->outcome != CALL_SAMPLE) {
             continue;
         }
-        monitor->last_sampled = MAX(monitor->last_sampled, call->answered.frame);
+        monitor->last_sampled = call->answered.frame;
         monitor->num_samples++;
         bytes += call->size;
         if (call->seconds >= 0) {

@@ -373,7 +373,7 @@ const monitor_call *verdict_count(verdict *v, packet_info *pinfo, const call_tap
     if (tapped->is_response && !call->asks && tapped->seconds >= SLOW_CALL_S) {
         connection->troubles.slow += tapped->seconds;
     }
-    if (query->is_sealed && tapped->sealed.uses_query) {
+    if (tapped->sealed.uses_query) {
         count_sealed(query, pinfo, tapped);
     } else if (is_of_query(tapped)) {
         count_handle(v, query, tapped);
@@ -396,7 +396,6 @@ void verdict_restart(verdict **place)
         v->problems = g_ptr_array_new();
         v->monitors = g_ptr_array_new();
     }
-    g_ptr_array_set_size(v->monitors, 0);
     g_ptr_array_set_size(v->queries, 0);
     g_ptr_array_set_size(v->calls, 0);
     g_ptr_array_set_size(v->problems, 0);

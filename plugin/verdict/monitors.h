@@ -148,7 +148,7 @@ typedef struct verdict_monitor {
     timing_request *requests; /* for counter data: `call` is a monitor_call, of a probe and its repetition the latter */
     uint32_t num_requests;
     uint32_t closed_frame;                       /* of the newest of these queries; 0: none */
-    uint32_t last_sampled;                       /* frame of the newest response with data; 0: none */
+    uint32_t last_sampled;                       /* frame of the newest sample; 0: none */
     timing_gap *gaps;                            /* between samples, timing.num_gaps */
     timing_verdict timing;                       /* of these requests */
     unsigned num_samples, num_probes, num_empty; /* responses with data, size probes, calls for data without any */
@@ -179,7 +179,7 @@ typedef struct {
     uint64_t values;       /* number in all samples */
 } verdict;
 
-/* Begins a verdict, before the first packet: without calls and monitors. Changes: creates it if it is NULL; listens to how clients connect.
+/* Begins a verdict, before the first packet: without calls. Changes: creates it if it is NULL; listens to how clients connect.
  * Wireshark resets all listeners together, those of connections too. */
 void verdict_restart(verdict **place);
 
@@ -214,7 +214,7 @@ void steps_find_lacking(verdict_monitor *monitor, bool is_harmful);
 
 /* --- timing.c ----------------------------------------------------------------------------------------------------- */
 
-/* Adds findings of late, slow and of another clock, unless the capture's was set. Returns whether a long gap lacks packets. Changes: statistics. */
+/* Adds findings of late, slow and of another clock. Needs: the capture's clock was not set. Returns whether a long gap lacks packets. Changes: statistics. */
 bool timing_find(verdict_monitor *monitor);
 
 /* --- summary.c ---------------------------------------------------------------------------------------------------- */

@@ -169,9 +169,6 @@ static void find_slow(verdict_monitor *monitor)
 
 bool timing_find(verdict_monitor *monitor)
 {
-    if (steps.was_set) {
-        return false;
-    }
     find_slow(monitor);
     return find_late(monitor);
 }
