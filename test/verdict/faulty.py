@@ -98,13 +98,14 @@ def trickles(m):
 
 
 def lost_on_its_way(m):
-    """Of a response the first segment comes with its copy alone, 2 s later."""
+    """Of a response the first segment comes with its copies alone, from 2 s later on."""
     w, before = m.network, len(m.network.capture.frames)
     m.tcp.deaf = True
     named(lambda m: m.sample(wait=0))(m)
     _, segment = w.capture.frames.pop(before + 1)
-    w.wait(2)
-    w.capture.add(segment)
+    for _ in range(2):
+        w.wait(2)
+        w.capture.add(segment)
     m.tcp.deaf = False
     m.tcp.ack(0)
 
@@ -128,9 +129,9 @@ LATE = {
     'client-late-by-an-hour': client_late(8, pause(3600), bad(), 7),     # in the middle, as between two groups
     'client-late-twice': client_late(10, pause(30), bad(), 20, pause(30), 10, count=2),
     'client-late-behind-a-change': client_late(12, good(12, 2), pause(9), bad(1, 2), good(8, 2)),
-    # What was resent, or lost by the capture, eight samples before made nothing late
+    # What was resent, or lost by the capture, eight samples before, or behind, made nothing late
     **{'client-late-old-resend-' + x: client_late(4, good(between=resends(0, [.3])), 8, pause(5), bad(), 8, mode=x) for x in ('tcp', 'hkpd')},
-    **{'client-late-old-loss-' + x: client_late(4, lost(), 8, pause(5), bad(), 8, mode=x, also=('lost', 'assumed')) for x in ('tcp', 'hkpd')},
+    **{'client-late-old-loss-' + x: client_late(4, lost(), 8, pause(5), bad(), 16, lost(), 8, mode=x, also=('lost', 'assumed')) for x in ('tcp', 'hkpd')},
     'client-late-before-a-window-0': client_late(8, pause(5), bad(), 4, good(between=lambda m: does_not_read(m, .2)), 4),
     'client-late-and-resent': client_late(8, pause(5), bad(between=resends(0, [.3])), 8),
     **{'server-late-' + x: Faulty(polls(8, bad(takes=4.2), 8, mode=x), 'slow', 'server', 1, says={      # whose host acknowledged the request, if anybody's
@@ -185,16 +186,19 @@ def other_logon(m):
     m.smb.session, m.smb.says = known, {}
 
 
-def outage(rung, times=5, wait=30):
-    """For each sample a connection, and for so many samples none of use."""
-    return polls(8, *[lambda m: (rung(m.network, SRV01), m.network.wait(wait))] * times, 8, mode='connects', smb=True, each=30)
+def outage(rung, times=5, wait=30, samples=8):
+    """For each sample a connection, and so many times, between so many samples, none of use."""
+    return polls(samples, *[lambda m: (rung(m.network, SRV01), m.network.wait(wait))] * times, samples, mode='connects', smb=True, each=30)
 
 
-def denied(m, **how):
-    """Another account, or, as by Kerberos, one of no name."""
+Kerberos = type('Kerberos', (Session,), dict(log_on=lambda smb, *_: setattr(smb, 'session', smb.id)))     # no packet has the account's name
+
+
+def denied(m, session=Session):
+    """Another account."""
     tcp = Link(m.network.capture, 445, m.network.port(), server=m.server[1])
     with m.network.culprit():
-        attempt(lambda: Pipe(type('Other', (Session,), how)(tcp, {CREATE: 0xC0000022}, '\\\\%s\\IPC$' % m.server[0], 'svc-prtg')))
+        attempt(lambda: Pipe(session(tcp, {CREATE: 0xC0000022}, '\\\\%s\\IPC$' % m.server[0], 'svc-prtg')))
     tcp.close()
 
 
@@ -326,7 +330,7 @@ PIPE = {'missing': (0xC0000034, 'pipe_missing'), 'starting': (0xC00000AC, 'pipe_
 # rung: (what goes by, kind, party, count)
 RUNGS = {
     'syn-unanswered': (no_connection(None), 'unreachable', 'network', 3),
-    'syn-unanswered-mapper': (no_connection(None, 135), 'unreachable', 'network', 3),
+    'syn-unanswered-mapper': (lambda *at: [no_connection(None, port)(*at) for port in (445, 135)], 'unreachable', 'network', 3),
     'syn-unanswered-behind-mapper': (no_connection(None, 49671, True), 'unreachable', 'network', 3),
     'syn-refused': (no_connection('rst'), 'refused_connection', 'server', 3),
     **{'logon-' + name: (smb_says(SETUP, status), 'logon_failed', 'server' if name in NOT_THE_CLIENT else EITHER, 1)
@@ -389,13 +393,13 @@ LADDER = {
        if not name.startswith('logon-') or name in ('logon-wrong-password', 'logon-no-logon-server')},
     **{name + '-thrice': Faulty(lambda w, rung=rung: [rung(w, SRV01) for _ in range(3)], kind, party, 3) for name, (rung, kind, party, _) in {**RUNGS, **STUCK}.items()
        if name in ('logon-guest', 'logon-kerberos-37', 'logon-unanswered', 'bind-nak-over-smb', 'bind-unanswered-smb')},
-    **{name + '-for-a-while': Faulty(outage(rung), kind, party, 5 * count) for name, (rung, kind, party, count) in RUNGS.items()
+    **{name + '-for-a-while': Faulty(outage(rung, samples=4 if 'logon' in name else 8), kind, party, 5 * count) for name, (rung, kind, party, count) in RUNGS.items()
        if name in ('syn-unanswered', 'syn-refused', 'logon-no-logon-server', 'logon-locked', 'pipe-missing', 'not-in-mapper')},
     'blocked-behind-mapper': Faulty(lambda w: [no_connection(None, 49671, True)(w, SRV01) for _ in range(3)], 'unreachable', 'network', 9),
     'one-of-two-accounts': Faulty(polls(4, lambda m: smb_says(SETUP, 0xC000006D, user='svc-prtg')(m.network, SRV01), 4, mode='smb'), 'logon_failed', 'client', 1,
                                   says=' as LAB\\svc-prtg ('),
     'denied-to-one-of-two-accounts': Faulty(polls(4, denied, 4, denied, 4, mode='smb'), 'pipe_denied', EITHER, 2, says=' as LAB\\svc-prtg (no rights): since '),
-    'denied-to-one-by-kerberos': Faulty(polls(4, lambda m: denied(m, log_on=lambda smb, *_: setattr(smb, 'session', smb.id)), 4, mode='smb'), 'pipe_denied', EITHER, 1),
+    'denied-to-one-by-kerberos': Faulty(polls(4, lambda m: denied(m, Kerberos), 4, mode='smb'), 'pipe_denied', EITHER, 1),
     'one-of-two-accounts-of-a-connection': Faulty(polls(4, other_logon, 4, mode='smb'), 'logon_failed', 'client', says=' as LAB\\svc-prtg ('),
     'account-of-another-client': Faulty(lambda w: (polls(8, mode='smb')(w), smb_says(SETUP, 0xC000006D, client=OTHER)(w, SRV01)), 'logon_failed', 'client', 1, by=OTHER),
     'share-denied-beside-files': Faulty(lambda w: (Session(Link(w.capture, 445, w.port(), server=SRV01[1]), share='\\\\SRV01\\DATA'),

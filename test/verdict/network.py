@@ -93,6 +93,7 @@ class Calls(Line):
 
 class Monitor:
     """What PerflibV2 and HKEY_PERFORMANCE_DATA have in common: connections, and pauses."""
+    session = Session
 
     def __init__(self, network, server=SRV01, client=CLIENT, smb=False, port=None, says=None, protocol=Rpc, reads=False, **tcp):
         self.network, self.server, self.host, self.is_smb, self.says, self.protocol, self.reads = network, server, client, smb, says, protocol, reads
@@ -103,7 +104,7 @@ class Monitor:
         self.tcp = Link(self.network.capture, self.tcp_port, self.network.port(), client=self.host, server=self.server[1], **self.tcp_options)
         if not self.is_smb:
             return self.tcp
-        self.smb = Session(self.tcp, self.says, '\\\\%s\\IPC$' % self.server[0])
+        self.smb = self.session(self.tcp, self.says, '\\\\%s\\IPC$' % self.server[0])
         self.pipe = Pipe(self.smb, transceive=not self.reads)
         return self.pipe
 
