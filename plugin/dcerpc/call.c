@@ -341,7 +341,7 @@ void rpc_pdu_report_duplicate(rpc_pdu *pdu, proto_item *item)
 
 /* --- A PDU's end ----------------------------------------------------------------------------------------------- */
 
-/* Padding to the verification trailer's 4 bytes ([MS-RPCE] 2.2.2.13) or NDR64's 8 is no parameter that was missed. */
+/* Reports what is left behind the last parameter. Padding to the verification trailer's 4 bytes ([MS-RPCE] 2.2.2.13) or NDR64's 8 is none. */
 void rpc_pdu_report_trailing_bytes(rpc_pdu *pdu)
 {
     buffer_cursor *cursor = &pdu->cursor;

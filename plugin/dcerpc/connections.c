@@ -136,7 +136,7 @@ rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_reques
 
 static const e_guid_t ndr64 = {0x71710533, 0xbeba, 0x4937, {0x83, 0x19, 0xb5, 0xdb, 0xef, 0x9c, 0xcc, 0x36}};
 
-/* Reads a bind's contexts as far as they were captured; NDR64 is what the first transfer syntax says. Returns their number. Changes: `contexts`. */
+/* Reads a bind's contexts as far as they were captured; is_ndr64 is said by the first transfer syntax alone. Returns their number. Changes: `contexts`. */
 static unsigned read_contexts(rpc_context contexts[UINT8_MAX], const rpc_header *header)
 {
     tvbuff_t *tvb = header->tvb;
@@ -161,16 +161,16 @@ bool rpc_add_bind(packet_info *pinfo, const rpc_header *header, call_tap_data *c
     rpc_connection *connection = rpc_find_connection(pinfo);
     rpc_context offered[UINT8_MAX];
     unsigned count = read_contexts(offered, header);
-    rpc_interface first = NUM_RPC_INTERFACES;
+    rpc_interface foremost = NUM_RPC_INTERFACES;
 
     for (unsigned i = 0; i < count; i++) {
-        first = MIN(first, offered[i].iface);
+        foremost = MIN(foremost, offered[i].iface);
     }
     if (connection && header->type == PDU_BIND) {
         wmem_map_remove(find_pipes(pinfo), &connection->pipe);
         connection = NULL;
     }
-    if (connection == NULL && first == NUM_RPC_INTERFACES) {
+    if (connection == NULL && foremost == NUM_RPC_INTERFACES) {
         return false;
     }
     connection = rpc_connection_find_or_create(pinfo, /* is_request */ true);
@@ -179,8 +179,8 @@ bool rpc_add_bind(packet_info *pinfo, const rpc_header *header, call_tap_data *c
     for (unsigned i = 0; i < count; i++) {
         wmem_map_insert(connection->contexts, GUINT_TO_POINTER(offered[i].number), &connection->offered[i]);
     }
-    *call = (call_tap_data){.operation = "Bind", .is_hkpd = first == RPC_WINREG};
-    return first < RPC_MAPPER;
+    *call = (call_tap_data){.operation = "Bind", .is_hkpd = foremost == RPC_WINREG};
+    return foremost < RPC_MAPPER;
 }
 
 bool rpc_add_bind_answer(rpc_connection *connection, const rpc_header *header, call_tap_data *call)
@@ -191,7 +191,7 @@ bool rpc_add_bind_answer(rpc_connection *connection, const rpc_header *header, c
     int address = has_address ? tvb_get_uint16(tvb, offset + ADDRESS_AT, header->order) : 0;
     int at = offset + (ADDRESS_AT + 2 + address + 3) / 4 * 4 + 4;
     unsigned results = has_address && tvb_bytes_exist(tvb, at - 4, 1) ? tvb_get_uint8(tvb, at - 4) : 0;
-    rpc_interface first = NUM_RPC_INTERFACES;
+    rpc_interface foremost = NUM_RPC_INTERFACES;
     uint32_t reason = 0;
     bool is_accepted = false;
 
@@ -199,7 +199,7 @@ bool rpc_add_bind_answer(rpc_connection *connection, const rpc_header *header, c
         rpc_context *context = &connection->offered[i];
         bool is_there = i < results && at + 4 <= offset + header->size && tvb_bytes_exist(tvb, at, 4);
         bool is_ours = context->iface != NUM_RPC_INTERFACES;
-        first = MIN(first, context->iface);
+        foremost = MIN(foremost, context->iface);
         if (is_nak || (is_there && tvb_get_uint16(tvb, at, header->order) != 0)) {
             reason = is_nak || !is_ours || reason ? reason : tvb_get_uint16(tvb, at + 2, header->order);
             context->iface = NUM_RPC_INTERFACES;
@@ -208,12 +208,12 @@ bool rpc_add_bind_answer(rpc_connection *connection, const rpc_header *header, c
     }
     connection->num_offered = 0;
     *call = (call_tap_data){.operation = "Bind",
-                            .is_hkpd = first == RPC_WINREG,
+                            .is_hkpd = foremost == RPC_WINREG,
                             .is_response = true,
                             .is_fault = is_nak,
                             .has_failed = !is_accepted,
                             .status = is_accepted ? 0 : reason};
-    return first < RPC_MAPPER;
+    return foremost < RPC_MAPPER;
 }
 
 /* --- The endpoint mapper ------------------------------------------------------------------------------------------ */

@@ -41,7 +41,7 @@ typedef struct {
     uint32_t call_id;
 } rpc_header;
 
-/* Interfaces whose calls are followed: two once they are given to rpc_watch_interface(), and the endpoint mapper. NUM_RPC_INTERFACES: another. */
+/* Interfaces whose calls are followed, of several in a bind the foremost: two that rpc_watch_interface() is given, the mapper. NUM_RPC_INTERFACES: none. */
 typedef enum { RPC_PERFLIB, RPC_WINREG, RPC_MAPPER, NUM_RPC_INTERFACES } rpc_interface;
 
 /* Flags of an operation. */
@@ -104,7 +104,7 @@ static inline bool rpc_connection_is_unsealed(const rpc_connection *connection)
 bool rpc_header_read(rpc_header *header, tvbuff_t *tvb, int at);
 
 /* Adds a bind, which begins a connection, or an alter_context, which goes on with one. Needs: the first pass, in the order of the capture. Returns
- * true if a context is PerflibV2's or winreg's, with the call "Bind" in `call`. Changes: creates a connection for a followed interface alone. */
+ * true if a context is PerflibV2's or winreg's: `call` is the call "Bind", else it means nothing. Changes: creates a connection if an interface is followed. */
 bool rpc_add_bind(packet_info *pinfo, const rpc_header *header, call_tap_data *call);
 
 /* Adds the answer to the latest bind, if it had none: forgets the interface of contexts that are refused (a bind_nak refuses all; not captured:

@@ -423,15 +423,14 @@ static void add_call_pdu(packet_info *pinfo, rpc_connection *connection, const r
  * to a followed interface. `handed`: a call of the packet, which spares the search; NULL: an operation was handed none. */
 static rpc_connection *add_pdu(packet_info *pinfo, const rpc_header *header, const rpc_call *handed)
 {
-    bool is_visited = PINFO_FD_VISITED(pinfo);
-    bool is_bind = !is_visited && (header->type == PDU_BIND || header->type == PDU_ALTER);
+    bool is_bind = header->type == PDU_BIND || header->type == PDU_ALTER;
     bool is_bind_answer = header->type == PDU_BIND_ACK || header->type == PDU_ALTER_ACK || header->type == PDU_BIND_NAK;
     bool is_answer = header->type == PDU_RESP || header->type == PDU_FAULT;
     kept_pdu setup = {.protocol = NULL};
-    bool is_setup = is_bind && rpc_add_bind(pinfo, header, &setup.tapped);
-    rpc_connection *connection = handed ? handed->connection : rpc_find_connection(pinfo);
+    bool is_setup = is_bind && !PINFO_FD_VISITED(pinfo) && rpc_add_bind(pinfo, header, &setup.tapped);
+    rpc_connection *connection = handed && !is_bind ? handed->connection : rpc_find_connection(pinfo);
 
-    if (connection == NULL || is_visited) {
+    if (connection == NULL || PINFO_FD_VISITED(pinfo)) {
         return connection;
     }
     if (header->auth_level > 0 && !is_bind_answer && !is_answer) {
@@ -486,7 +485,7 @@ static void show_sealed_pdu(packet_info *pinfo, proto_tree *tree, const rpc_head
     rpc_report_late(&report, item, pdu->late);
 }
 
-/* Shows a fault, which DCE/RPC hands to no operation. */
+/* Shows a fault, which DCE/RPC hands to no operation. Needs: FAULT_SIZE bytes of it. Changes: the Info column, which has it alone. */
 static void show_fault(packet_info *pinfo, proto_tree *tree, const rpc_header *header, const kept_pdu *pdu)
 {
     const call_tap_data *tapped = &pdu->tapped;

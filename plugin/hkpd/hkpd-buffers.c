@@ -110,7 +110,7 @@ static uint32_t read_index(buffer_cursor *cursor, int hf)
 
 /* --- PERF_DATA_BLOCK ------------------------------------------------------------------------------------------- */
 
-/* Shows a name of `size` bytes without its terminator, in `room` bytes. Returns it in the packet's pool. */
+/* Shows a name of `size` bytes without its terminator, in `room` bytes, and reports its half characters. Returns it in the packet's pool. */
 static const char *hkpd_show_name(const value_tree *view, const buffer_cursor *cursor, int hf, uint32_t offset,
                                   uint32_t size, uint32_t room, uint32_t code_page)
 {
@@ -123,7 +123,7 @@ static const char *hkpd_show_name(const value_tree *view, const buffer_cursor *c
     return name;
 }
 
-/* value_tree_ops.show_header: PERF_DATA_BLOCK, all that there is if HeaderLength cannot be its size. */
+/* value_tree_ops.show_header: adds PERF_DATA_BLOCK. Its node is HeaderLength long, or all the data if that cannot be. */
 static proto_item *hkpd_show_header(value_tree *view)
 {
     uint32_t size = view->table->size, header = size >= PERF_DATA_BLOCK_SIZE ? perf_table_u32(view->table, 24) : 0;

@@ -539,7 +539,7 @@ static void hkpd_learn_sample(hkpd_pdu *p, const state_sample *sample)
     learn_definitions(p, sample);
 }
 
-/* Learns the computer's name for its address and, as paths and tables have it, for the handle: the first name stays, and another one is reported. */
+/* Learns the computer's name, in the form that paths have it: for its address and for the handle, the first one each; reports another one. */
 static void learn_system_name(hkpd_pdu *p)
 {
     state_handle *handle = rpc_pdu_get_handle(&p->pdu);
@@ -704,8 +704,8 @@ static bool is_active(void)
            proto_is_protocol_enabled(find_protocol_by_id(proto_get_id_by_filter_name("winreg")));
 }
 
-/* Adds the PDU to its series' timing, and hands it to the listeners, if it is about performance data. A response whose data could not be read, though
- * they were asked for, is damaged to them. */
+/* Hands a PDU about performance data to the listeners, and adds it to its series' timing. A response to a question for data that brings bytes and no
+ * data is damaged to them. Changes: names the call's operation, by which transport.c knows it, also without listeners. */
 static void hkpd_tap_pdu(hkpd_pdu *p)
 {
     call_tap_data *tapped = &p->pdu.tapped;

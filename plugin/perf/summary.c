@@ -1,5 +1,5 @@
 /* summary.c
- * Statistics of numbers as they come.
+ * Statistics of numbers as they come, and lines thinned.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -76,11 +76,11 @@ double perf_median(const double *numbers, size_t count)
 
 size_t perf_line_thin(perf_line_point *points, size_t count, size_t most)
 {
-    size_t part = count > most ? count / (most / 3) + 1 : 1, kept = 0;
+    size_t part_size = count > most ? count / (most / 3) + 1 : 1, kept = 0;
 
     for (size_t first = 0, next; first < count; first = next) {
         size_t low = first, high = first, gap = count;
-        for (next = first; next < count && next - first < part; next++) {
+        for (next = first; next < count && next - first < part_size; next++) {
             double value = points[next].value;
             gap = isnan(value) && gap == count ? next : gap;
             low = value < points[low].value || isnan(points[low].value) ? next : low;

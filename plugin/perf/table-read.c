@@ -229,7 +229,7 @@ static uint32_t read_plain_blocks(perf_table *t, uint32_t at, uint32_t most)
 
 /* --- An object of PERF_DATA_BLOCK -------------------------------------------------------------------------------- */
 
-/* Reads the definitions from `at` to `end`. `reach`: bytes that a counter block needs for all of them. Returns false if one does not fit. */
+/* Reads the definitions from `at` to `end` as columns. `reach`: bytes that a counter block needs for all of them. Returns false, with a fault, if one does not fit. */
 static bool read_definitions(perf_table *t, perf_group *g, uint32_t at, uint32_t end, uint32_t *reach)
 {
     uint32_t count = perf_table_u32(t, g->offset + 32);
@@ -249,7 +249,7 @@ static bool read_definitions(perf_table *t, perf_group *g, uint32_t at, uint32_t
         *reach = reaches > *reach ? reaches : *reach;
         at += size;
     }
-    if (end - at >= PERF_COUNTER_DEFINITION_SIZE) { /* what is there is read all the same */
+    if (end - at >= PERF_COUNTER_DEFINITION_SIZE) { /* more than are stated: the rows are read all the same */
         group_fault(t, PERF_FAULT_COLUMNS, g->offset + 32, g->columns,
                     g->columns + (end - at) / PERF_COUNTER_DEFINITION_SIZE);
     }
@@ -473,7 +473,7 @@ void perf_table_read_whole(perf_table *t)
     read_counter_data(t, t->data, t->size, t->reported, /* keeps_all */ true);
 }
 
-/* Makes objects with one title index not sound, each with a fault: nothing tells which of them is the sample before's. */
+/* Makes all objects that share a title index not sound, each with a fault: nothing tells which of them is the sample before's. */
 static void mark_repeated_objects(perf_table *t)
 {
     for (uint32_t i = 0; t->num_groups > 1 && i < t->num_groups; i++) {

@@ -152,16 +152,16 @@ static uint32_t add_key(perf_index *lookup, uint64_t key, uint32_t number)
 /* Returns the slot of a counter in the index of the group's columns; count 0: it has none. Changes: makes the index. */
 static const perf_slot *find_column_slot(perf_table *t, perf_group *g, uint32_t id, bool is_base)
 {
-    perf_index *columns = &get_index(t, g)->columns;
+    perf_index *by_id = &get_index(t, g)->columns;
 
-    if (columns->slots == NULL) {
-        make_index(t, columns, g->columns);
+    if (by_id->slots == NULL) {
+        make_index(t, by_id, g->columns);
         for (uint32_t i = 0; i < g->columns; i++) {
             const perf_column *c = perf_table_column(t, g, i);
-            add_key(columns, mix_keys(c->id, perf_column_is_base(c)), i);
+            add_key(by_id, mix_keys(c->id, perf_column_is_base(c)), i);
         }
     }
-    return find_slot(columns, mix_keys(id, is_base));
+    return find_slot(by_id, mix_keys(id, is_base));
 }
 
 #define MOST_SCANNED_COLUMNS 16 /* columns of a group that are compared one by one, without an index */

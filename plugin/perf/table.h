@@ -74,15 +74,15 @@ typedef struct perf_group_index perf_group_index;
 
 typedef struct {
     uint32_t offset;
-    uint32_t end;          /* offset behind it, by its own size, never behind the data's end */
-    uint32_t key;          /* ObjectNameTitleIndex; PerflibV2: number of the block */
-    uint32_t type;         /* dwType; PERF_COUNTERSET of an object */
-    uint32_t status;       /* dwStatus, a Win32 error; PerflibV2 alone */
-    uint32_t code_page;    /* CodePage of its names; PERF_DATA_BLOCK alone */
-    uint32_t first_column; /* number of its first column in the table's */
-    uint32_t columns;
-    uint32_t first_row; /* number of its first row in the table's */
-    uint32_t rows;
+    uint32_t end;            /* offset behind it, by its own size, never behind the data's end */
+    uint32_t key;            /* ObjectNameTitleIndex; PerflibV2: number of the block */
+    uint32_t type;           /* dwType; PERF_COUNTERSET of an object */
+    uint32_t status;         /* dwStatus, a Win32 error; PerflibV2 alone */
+    uint32_t code_page;      /* CodePage of its names; PERF_DATA_BLOCK alone */
+    uint32_t first_column;   /* number of its first column in the table's */
+    uint32_t columns;        /* their number */
+    uint32_t first_row;      /* number of its first row in the table's */
+    uint32_t rows;           /* their number */
     perf_group_index *index; /* NULL until somebody asks */
     bool has_instances;      /* else it has one row without a name, or none */
     bool has_values;         /* false: it only describes its counters (MetadataGlobal) */

@@ -64,7 +64,7 @@ static void write_raw(GString *text, value_stream *stream)
     }
 }
 
-/* Writes the last cells of the value that was read last: result, unit, reason, status, assumed. `result`: none of a text or failed group. */
+/* Writes the last cells of the value that was read last: result, unit, reason, status, assumed. `result`: of a text or failed group one with a reason. */
 static void write_outcome(GString *text, value_stream *stream, const perf_result *result)
 {
     const perf_counter_type *type = stream->counter->type;

@@ -71,7 +71,7 @@ static bool check_path(const char *path)
     return is_text;
 }
 
-/* Reports errno. A program that stops reading a pipe (`| head`) has what it wanted: no error. */
+/* Reports errno, after which nothing is written. A program that stops reading a pipe (`| head`) has what it wanted: no error. */
 static void fail_stream(output_stream *to)
 {
     if (errno != EPIPE) {
