@@ -29,14 +29,16 @@ static void add_blocks(wmem_array_t *to, wmem_allocator_t *pool, const call_tap_
 {
     value_stream *stream = value_stream_begin(pool, tapped->answer);
 
-    while (value_stream_next_group(stream)) {
-        bool has_failed = stream->now.at.group->type == PERF_ERROR_RETURN;
-        bool is_empty = perf_group_is_empty(stream->now.at.group) && !tapped->is_hkpd;
-        const char *path = has_failed || is_empty ? value_stream_path(stream) : NULL;
-        bool is_assumed = path && value_stream_assumed(stream);
-        path = has_failed && path == NULL ? "(not known whose block it is)" : path;
-        add_refusal(to, pool, has_failed ? REFUSED_BLOCK : REFUSED_INSTANCES, path, is_assumed,
-                    has_failed ? stream->now.at.group->status : 0, 0);
+    for (perf_group *group = NULL; (group = perf_table_next_group(tapped->answer->table, group));) {
+        bool has_failed = group->type == PERF_ERROR_RETURN;
+        if (has_failed || (perf_group_is_empty(group) && !tapped->is_hkpd)) {
+            value_stream_enter(stream, group);
+            const char *path = value_stream_path(stream);
+            bool is_assumed = path && value_stream_assumed(stream);
+            path = has_failed && path == NULL ? "(not known whose block it is)" : path;
+            add_refusal(to, pool, has_failed ? REFUSED_BLOCK : REFUSED_INSTANCES, path, is_assumed,
+                        has_failed ? group->status : 0, 0);
+        }
     }
 }
 
@@ -73,7 +75,6 @@ wmem_array_t *refusals_find(wmem_allocator_t *pool, const call_tap_data *tapped)
 static void describe_error(refusal_row *row, wmem_allocator_t *pool, const call_tap_data *tapped, const refusal *found)
 {
     enum { ACCESS_DENIED = 5 };
-    bool is_call = found->kind == REFUSED_CALL;
 
     if (found->kind == REFUSED_INSTANCES) {
         row->error = "no instances";
@@ -82,8 +83,8 @@ static void describe_error(refusal_row *row, wmem_allocator_t *pool, const call_
         row->error = "not delivered";
         row->description = "its provider is disabled or gone, or the account may not read it";
     } else {
-        row->error = (is_call && tapped->is_fault ? text_fault : text_win32_error)(pool, found->status);
-        row->description = is_call && found->status == ACCESS_DENIED && tapped->does_not_seal
+        row->error = (tapped->is_fault ? text_fault : text_win32_error)(pool, found->status);
+        row->description = found->kind == REFUSED_CALL && found->status == ACCESS_DENIED && tapped->does_not_seal
                                ? "the calls are signed and not sealed: the client has to seal them "
                                  "(RPC_C_AUTHN_LEVEL_PKT_PRIVACY)"
                                : text_error_meaning(found->status);
@@ -95,8 +96,7 @@ static void add_to_list(keyed_list *list, packet_info *pinfo, const call_tap_dat
 {
     const state_handle *handle = tapped->handle;
     const char *client = address_to_str(pinfo->pool, &pinfo->dst);
-    bool is_fault = tapped->is_fault && found->kind == REFUSED_CALL;
-    const char *key = wmem_strdup_printf(pinfo->pool, "%s %s %d %u %s", tapped->server->text, client, is_fault,
+    const char *key = wmem_strdup_printf(pinfo->pool, "%s %s %d %u %s", tapped->server->text, client, tapped->is_fault,
                                          found->status, found->path);
     refusal_row *row = keyed_list_find_or_add(list, key, sizeof *row);
 
