@@ -8,7 +8,7 @@ import pytest
 
 import test_hkpd as registry
 from conftest import TOP
-from gen import hkpd_scenario, hkpd_stubs, stubs
+from gen import buffers, hkpd_scenario, hkpd_stubs, stubs
 from gen.pcap import Capture
 from gen.scenario import Scenario, tcp_line
 from gen.scripted import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, capture_talk, taught_in
@@ -297,17 +297,19 @@ def test_long_names_are_cut_in_the_info_column(tshark, tmp_path):
 
 
 def test_failed_blocks_are_counted_and_an_assumed_order_is_marked(tshark, tmp_path):
-    """No QueryCounterInfo: whose a block is follows from the order. An instance that is not there makes a block fail. The last answer comes twice."""
+    """No QueryCounterInfo: whose a block is follows from the order. A block without its instance fails. The answer comes twice, then with a block more."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2, 2]))
     scenario, c = begin(Server([s]), s)
     h = run(c, [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 2, 'gone')], info=False, close=False)
-    c.line.rpc.call_id -= 1
-    c.line.response(DATA, answers(scenario)[-1][1].stub)
+    for stub in answers(scenario)[-1][1].stub, stubs.response(DATA, data=buffers.data_buffer([buffers.single_block(7)] * 4, 1, 1)):
+        c.line.rpc.call_id -= 1
+        repeated = c.line.response(DATA, stub)
     c.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'b')], add=False)
     c.data(h, 9999)
     info = info_of(tshark, scenario, tmp_path)
     found = tshark.info(scenario.write(tmp_path / 'a.pcap'), '-Y', 'pcq.expert.block_failed')       # who looks for findings reads the same
     assert found and found == {n: info[n] for n in found}
     assert 'query 1: 1 failed: \\Set(gone)\\Two (ERROR_NO_DATA) (1 block, ' in info[answers(scenario)[-1][0]]
-    for number, m in answers(scenario)[:-1]:
+    assert [len(f.show_of('pcq.path')) for n, f in read(tshark, scenario, tmp_path).items() if n == repeated] == [3]
+    for number, m in answers(scenario)[:2]:
         assert 'query 1: \\Set(a)\\One = 1 (assumed), 1 more value; 1 failed: \\Set(gone)\\Two (ERROR_NO_DATA, assumed) (3 blocks, ' in info[number] and 'Malformed' not in info[number]

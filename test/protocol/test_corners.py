@@ -17,16 +17,6 @@ from gen.stubs import VALIDATE
 from learned import by_path, compare_paths, compare_values, read
 
 
-def test_a_counter_that_is_refused_twice(tshark, tmp_path):
-    s = multiple('Set', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'Counter %d' % i, [i]) for i in range(1, 5)])
-    scenario, c = begin(Server([s]), s)
-    h = c.query([ask(s, 1, 'a'), ask(s, 999, 'a')], info=False)
-    c.validate(h, [ask(s, 999, 'a')])
-    c.data(h, 9999)
-    frames = read(tshark, scenario, tmp_path)
-    assert list(by_path(frames[answers(scenario)[0][0]])) == ['\\\\SRV01\\Set(a)\\Counter 1']
-
-
 def test_a_dropped_sample_is_no_first_one(tshark, tmp_path):
     many = lambda at: [Instance('%d ' % i + 900 * 'x') for i in range(500)]
     objects = [Object(2 * k, 'Object %d' % k, [Counter(2, 'Things', TYPES['PERF_COUNTER_DELTA'], lambda at, k: at.number, 4)], many)

@@ -154,6 +154,7 @@ def test_what_it_holds_at_that_moment(tshark, tmp_path, two_pass):
         for add, asked, expected in (
                 (True, [ask(s, 1, 'a')], ['Counter 1']),
                 (True, [ask(s, 2, 'a'), ask(s, 999, 'a'), ask(s, 1, 'a')], ['Counter 1', 'Counter 2']),
+                (True, [ask(s, 999, 'a')], ['Counter 1', 'Counter 2']),
                 (False, [ask(s, 1, 'a'), ask(s, 3, 'a')], ['Counter 2']),
                 (True, [ask(s, 3, '*'), ask(s, 4, 'b')], ['Counter 2', 'Counter 3', 'Counter 4']),
                 (True, [ask(s, 1, 'a')], ['Counter 1', 'Counter 2', 'Counter 3', 'Counter 4']),
