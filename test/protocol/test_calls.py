@@ -265,9 +265,9 @@ def test_the_status_in_a_request_means_nothing(tshark, tmp_path):
     s = plain()
     scenario = capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, status=4200), ask(s, 99, status=4200)], 0)))
     frames = read(tshark, scenario, tmp_path)
-    asked, told = ([x.label for x in frames[frames_of(scenario, VALIDATE, kind)[0][0]].identifiers]
-                   for kind in ('request', 'response'))
-    assert ['ERROR' in x for x in asked] == [False, False] and ['ERROR' in x for x in told] == [False, True]
+    frame, answer = (frames[frames_of(scenario, VALIDATE, kind)[0][0]] for kind in ('request', 'response'))
+    assert [['ERROR' in x.label for x in f.identifiers] for f in (frame, answer)] == [[False, False], [False, True]]
+    assert [x.label for x in frame.all('pcq.identifier.status')] == ['Status: 4200 (without meaning here)'] * 2
 
 
 def test_probes_say_what_they_are_about(tshark, tmp_path):
