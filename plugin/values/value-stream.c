@@ -137,7 +137,6 @@ void value_stream_enter(value_stream *stream, perf_group *group)
     memset(stream->columns, 0, columns * sizeof *stream->columns);
     stream->row = (value_row){.label = NULL};
     stream->counter = get_column(stream, 0);
-    stream->is_match_assumed = false;
     perf_cell_enter(&stream->before.at, NULL);
     if (stream->before.table) {
         stream->why_no_pair = stream->response.ops->find_group(stream);
