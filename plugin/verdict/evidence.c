@@ -139,8 +139,7 @@ void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_pa
 
 const char *verdict_moment_json(wmem_allocator_t *pool, verdict_moment at)
 {
-    const double half = 5e-7; /* of a microsecond, which a double of today's seconds may lack */
-    double ms = floor((at.time + half) * 1000), seconds = floor(ms / 1000);
+    double ms = floor(at.time * 1000), seconds = floor(ms / 1000);
 
     return wmem_strdup_printf(pool, "{\"time\": \"%s.%03uZ\", \"frame\": %u}", time_text(pool, seconds, true, "%FT%T"),
                               (unsigned)(ms - seconds * 1000) % 1000, at.frame);
