@@ -443,7 +443,7 @@ static void see_syn(verdict_connection *connection, verdict_moment now)
     }
 }
 
-/* Notes a packet without SYN by its direction: acknowledgment, also of what was resent, begin of a response. */
+/* Notes a packet by its direction: acknowledgment, also of what was resent, begin of a response. */
 static void see_segment(verdict_connection *connection, const tcp_info_t *tcp, bool by_client, verdict_moment at)
 {
     connection_way *way = &connection->by[by_client], *other = &connection->by[!by_client];
@@ -503,11 +503,8 @@ static void see_tcp(verdict_connection *connection, packet_info *pinfo, const ep
     if (has_ack && !(tcp->th_flags & TH_RST) && is_connecting) { /* SYN/ACK, or a later one */
         pass_step(connection, waits->step, now.frame);
     }
-    if (tcp->th_flags & TH_SYN) {
-        if (!has_ack) {
-            see_syn(connection, now);
-        }
-        return;
+    if (tcp->th_flags & TH_SYN && !has_ack) {
+        see_syn(connection, now);
     }
     see_segment(connection, tcp, by_client, now);
     if (tcp->th_flags & (TH_FIN | TH_RST)) {
@@ -564,7 +561,6 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
 
     connection->peers->has_messages = true;
     connection->has_whole_message = true; /* later data is another one */
-    waits->shown.count = !is_response && waits->outcome >= OUTCOME_SIGNING ? 0 : waits->shown.count;
     if (!is_response && step < NUM_STEPS) {
         note_failure(waits, connection, step, OUTCOME_UNANSWERED, NULL, now);
         connection->end.frame = 0;

@@ -104,7 +104,7 @@ typedef struct {
 
 /* Packets of one peer. */
 typedef struct {
-    uint32_t packets; /* number, without SYNs */
+    uint32_t packets; /* number */
     uint32_t heard;   /* sequence number that it acknowledged last */
     double heard_at;  /* time when `heard` changed last; 0: never */
     uint32_t resent;  /* times that it resent since the other one's `heard` changed */
@@ -168,7 +168,7 @@ bool steps_has_loss(const verdict_peers *peers, double begin, double end);
  * third of them or more. NULL: there is none. `peers`: may be NULL. */
 const setup_failure *steps_find_overcome(const verdict_peers *peers, double begin, double end);
 
-/* Returns true if packets of one peer alone were captured, SYNs aside, and acknowledge more and more of the other. NULL: false. */
+/* Returns true if packets of one peer alone were captured, and acknowledge more and more of the other. NULL: false. */
 static inline bool steps_is_one_way(const verdict_connection *connection)
 {
     const connection_way *by = connection ? connection->by : NULL;

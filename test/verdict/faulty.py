@@ -259,9 +259,9 @@ def stuck(command=None, ends=None, smb=True):
         w.since.append(len(w.capture.frames))
         if not ends:
             w.wait(.04)
-            tcp.ack(1)
+            smb and tcp.ack(1)      # else SYN/ACK shows that packets of the server's were captured
             w.wait(12)
-            tcp.close()
+            tcp.close() if smb else tcp.segment(0, b'', RST)
     return rung
 
 
@@ -404,7 +404,7 @@ LADDER = {
     'account-of-another-client': Faulty(lambda w: (polls(8, mode='smb')(w), smb_says(SETUP, 0xC000006D, client=OTHER)(w, SRV01)), 'logon_failed', 'client', 1, by=OTHER),
     'share-denied-beside-files': Faulty(lambda w: (Session(Link(w.capture, 445, w.port(), server=SRV01[1]), share='\\\\SRV01\\DATA'),
                                                    smb_says(TREE, 0xC0000022)(w, SRV01)), 'share_denied', EITHER, 1),
-    'pipe-with-another-status': Faulty(lambda w: smb_says(CREATE, 0xC0000043)(w, SRV01), 'pipe_missing', 'server', 1, says='(STATUS_SHARING_VIOLATION)'),
+    'pipe-with-another-status': Faulty(lambda w: [smb_says(CREATE, status)(w, SRV01) for status in (0xC0000034, 0xC0000043)], 'pipe_missing', 'server', 1, says='(STATUS_SHARING_VIOLATION)'),
     'account-with-a-dollar': Faulty(lambda w: smb_says(SETUP, 0xC000006D, user='SQL$SALES')(w, SRV01), 'logon_failed', 'client', 1, says=' as LAB\\SQL$SALES ('),
     'logon-kdc-behind-a-run': Faulty(and_then(polls(8, mode='smb'), lambda w: kdc_refuses(w, SRV01)), 'logon_failed', 'server', 1, says='a key distribution center'),
     'pipe-missing-beside-sealed': Faulty(beside(RUNGS['pipe-missing'][0], 'sealed'), 'pipe_missing', 'server', 1, at=SRV02),

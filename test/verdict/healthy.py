@@ -275,13 +275,14 @@ def share(*steps):
 
 
 def web_one_way(w, server):
-    """HTTP, of which the capture lacks the responses."""
+    """HTTP, of which the capture lacks the responses, and the end of the first request."""
     tcp = Link(w.capture, 80, w.port(), server=server[1])
     first = len(w.capture.frames)
     for _ in range(4):
         tcp.send(0, b'GET / HTTP/1.1\r\n\r\n')
         tcp.send(1, b'HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n' + bytes(200))
     w.capture.frames[first:] = [f for f in w.capture.frames[first:] if f[1][26:30] == bytes([192, 0, 2, 10])]
+    w.capture.snap(first + 1, 60)
 
 
 READ = struct.pack('<HBBIQ16sIIIHHB', 49, 0x50, 0, 4096, 0, bytes(16), 0, 0, 0, 0, 0, 0)
