@@ -18,6 +18,7 @@ def test_each_class(read, name):
     compare_scenario_experts(frames, scenario)
     # what is clear is damage, and is shown as far as it goes: only what lost a fragment looks like noise
     assert name.startswith('bad-11') or not [f for f in frames.values() if 'pcq.expert.not_decrypted' in f.experts]
+    assert name != 'bad-04-actual-count' or sum(', room for ' in x.label for f in frames.values() for x in f.all('pcq.array')) == 5
 
 
 @pytest.mark.parametrize('name', [n for n in DAMAGE if not n.startswith('bad-07')])

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every operation of [MS-PCQ] 3.1.4.1, request and response: all fields, in order, with their bytes."""
 
+import re
+
 import pytest
 
 from conftest import TOP, compare_scenario, compare_scenario_experts
@@ -30,7 +32,7 @@ def test_what_is_an_error_and_what_is_none(read):
 
 
 def test_json_has_fields_alone(tshark):
-    """-T json: all that is shown has a field's name, none is a text alone."""
+    """-T json: all that is shown has a field's name, none is a text alone. What no packet holds stands in brackets."""
     def keys(pairs):
         for key, value in pairs:
             yield key
@@ -38,3 +40,6 @@ def test_json_has_fields_alone(tshark):
                 yield from keys(v for v in value if isinstance(v, (list, tuple)) and len(v) == 2)
     shown = [key for packet in tshark.json(PLAIN / 'query-tcp.pcap') for key in keys(packet) if 'pcq.' in key]
     assert len(shown) > 1000 and not [key for key in shown if ' ' in key]
+    named = 'Opened in', 'Closed in', 'Query', 'Path', 'Previous sample', 'Interval', 'Calculated value', 'No calculated value'
+    text, _ = tshark.run('-r', PLAIN / 'query-tcp.pcap', '-2', '-V')
+    assert {m.groups() for m in re.finditer(r'^ +(\[?)(%s): ' % '|'.join(named), text, re.M)} == {('[', x) for x in named}
