@@ -238,6 +238,7 @@ def test_names_beside_guids_and_ids(tshark, tmp_path):
             assert names[0].after().name == 'pcq.learned_in' and names[0].after().show == str(taught)
     ids = [frames[n] for n, m in frames_of(scenario, REG_INFO, 'request') if m.record['parameters']['RequestCode'] == 2]
     assert ids and all('Known Counter' in f.show_of('pcq.counter.name') for f in ids)
+    assert sum(', counter 1 Known Counter, ' in x for x in info_of(tshark, scenario, tmp_path).values()) == 2, 'request and response'
 
 
 # --- the Info column ------------------------------------------------------------------------------------------------
