@@ -4,7 +4,7 @@
 import pytest
 
 from gen.hkpd_block import Counter, Object
-from gen.hkpd_scenario import Talk
+from gen.hkpd_scenario import Talk, begin_talk
 from gen.model import GERMAN, TYPES
 from gen.scenario import Scenario
 from gen.scripted import Server, ask, begin, counter, learn, multiple
@@ -88,9 +88,7 @@ def test_titles(tshark, tmp_path, case, two_pass):
 @pytest.mark.parametrize('known, counter', [(None, 'Eins'), ('Counter 007', 'Uno'), ('Counter 009', 'Uno')])
 def test_an_unknown_language_gives_way(tshark, tmp_path, known, counter, two_pass):
     """A list called "Counter" of a key whose opening was not captured is in any language: it is used, and disputes nothing."""
-    scenario = Scenario()
-    talk = Talk(scenario, objects=[Object(5000, 'Set', [Counter(5002, 'One', TYPES[RAW], lambda at, k: 1, 4)])])
-    talk.open()
+    scenario, talk = begin_talk([Object(5000, 'Set', [Counter(5002, 'One', TYPES[RAW], lambda at, k: 1, 4)])], titles=False)
     key = bytes(19) + b'\1'
     talk.titles('Counter', {5000: 'Satz', 5002: 'Eins'}, handle=key)
     if known:

@@ -148,9 +148,7 @@ def test_an_empty_handle_is_no_damage(tshark, tmp_path):
 # --- the registry ---------------------------------------------------------------------------------------------------
 
 def test_success_of_the_registry_without_performance_data(tshark, tmp_path):
-    scenario = hkpd_scenario.Scenario()
-    talk = hkpd_scenario.Talk(scenario)
-    talk.open()
+    scenario, talk = hkpd_scenario.begin_talk(titles=False)
     expected = {}
     for data, found in ((b'', 'no_data'), (None, 'no_data'), (b'PE', 'not_performance_data'),
                         (b'P\0E\0R\0X\0' + bytes(200), 'not_performance_data')):
@@ -165,9 +163,7 @@ def test_success_of_the_registry_without_performance_data(tshark, tmp_path):
 
 
 def test_the_length_is_that_of_the_data(tshark, tmp_path):
-    scenario = hkpd_scenario.Scenario()
-    talk = hkpd_scenario.Talk(scenario)
-    talk.open()
+    scenario, talk = hkpd_scenario.begin_talk(titles=False)
     right = talk.sample()[1]
     b = talk.block()
     stub = bytearray(bytes(hkpd_stubs.answer(b.record)))

@@ -190,9 +190,7 @@ LISTS = {    # lists of titles in turn, and what the names are then: the lower t
 @pytest.mark.parametrize('lists', LISTS)
 def test_whose_titles_count(tshark, tmp_path, lists):
     told, names = LISTS[lists]
-    scenario = Scenario()
-    talk = Talk(scenario, known=False)
-    talk.open()
+    scenario, talk = begin_talk(known=False, titles=False)
     for name, pairs, *kind in told:
         shown = talk.titles(name, pairs, *kind)[1]
     talk.names = names

@@ -312,10 +312,7 @@ def test_a_packet_says_what_is_late_or_slow(tshark, tmp_path, how, found, passes
 @pytest.mark.parametrize('delay, late', [(0, 0), (3, 2)], ids=['in time', 'late'])
 def test_who_asks_two_questions_in_turn_is_in_time(tshark, tmp_path, delay, late):
     """HKEY_PERFORMANCE_DATA: short times between two questions and long ones to the next two are as usual."""
-    scenario = Scenario()
-    talk = hkpd_scenario.Talk(scenario)
-    talk.open()
-    talk.titles()
+    scenario, talk = hkpd_scenario.begin_talk()
     began = scenario.capture.now
     for n in range(12):
         for part, index in ((.1, 238), (.2, 2)):
@@ -435,10 +432,7 @@ def test_calls_that_fail_as_a_whole(stat, passes):
             'EnumerateCounterSet', 'OpenQueryHandle', 'QueryCounterInfo', 'QueryCounterData', 'ValidateCounters',
             'CloseQueryHandle')]
     assert all('rights' in r['Description'] for r in rows)
-    scenario = Scenario()
-    talk = hkpd_scenario.Talk(scenario)
-    talk.open()
-    talk.titles()
+    scenario, talk = hkpd_scenario.begin_talk()
     talk.sample(only={2})
     assert stat(scenario, 'refusals', *passes) == []
 
