@@ -71,13 +71,13 @@ static void add_query(const verdict *v, wmem_map_t *by_key, verdict_query *query
 
 /* --- Samples ------------------------------------------------------------------------------------------------------ */
 
-/* Returns true for a sample of a sealed key that is a list of names: asked for once or twice, while another question is asked more often. */
+/* Returns true for a sample of a sealed key that is a list of names: asked for once or twice, or a tenth as often as another question. */
 static bool is_list_of_names(const verdict *v, const monitor_call *call)
 {
-    enum { FEWEST = 3 };
+    enum { FEWEST = 3, RARE = 10 };
 
     return call->query->is_sealed && call->query->most_asked >= FEWEST &&
-           GPOINTER_TO_UINT(wmem_map_lookup(v->samples, &call->key)) < FEWEST;
+           GPOINTER_TO_UINT(wmem_map_lookup(v->samples, &call->key)) < MAX(FEWEST, call->query->most_asked / RARE);
 }
 
 /* Settles each sealed response without data, CALL_EMPTY until then. It becomes CALL_PROBE if the next sample, or what is

@@ -198,6 +198,8 @@ def test_sealed_samples_of_a_key(tshark, said):
 
 
 def test_each_status_has_its_own_sentence(said):
+    again = said('names-again', Healthy(polls(*[20, lambda m: m.talk.titles()] * 2, mode='sealed-hkpd')))
+    assert [m['samples'] for m in again.json['monitors']] == [40], again.lines
     """An account that is locked is none that is disabled."""
     names = [n for n in RUNGS if n.startswith('logon-')]
     texts = {n: re.sub(r'\d+', '', said(n, FAULTY[n]).findings[0]['text']) for n in names}
