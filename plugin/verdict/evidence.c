@@ -8,11 +8,11 @@
 #include "perf/bytes.h"
 #include "text/text.h"
 
-#include <limits.h>
 #include <math.h>
 
-/* Ranges of frames that a filter lists. A finding with more has none. */
-#define MOST_LISTED 200
+#define MOST_LISTED 200 /* ranges of frames that a filter lists: a finding with more has none */
+/* Characters that are cut off: of $F before times become brief, then of all names before frames are left out, too. */
+enum { MOST_OF_F = VERDICT_LINE - 20, MOST_OF_ALL = MOST_OF_F + VERDICT_LINE - 16 };
 
 #define VERDICT_ROW(kind, ...) {__VA_ARGS__},
 const verdict_row verdict_rows[VERDICT_NUM_KINDS] = {VERDICT_KINDS(VERDICT_ROW)};
@@ -53,27 +53,30 @@ static const char *time_text(wmem_allocator_t *pool, double when, bool is_utc, c
 }
 
 /* Formats $T of monitor_add_finding(), in local time, with dates if the capture has two. Returns "09:46:50, frame 88" for one frame; "since 09:46:50, frame 88"
- * if it lasts; else "09:46:50 to 09:47:10, frames 88 to 90", or "09:46:50, frames 88 to 90". */
-static const char *when_text(wmem_allocator_t *pool, const verdict_finding *finding)
+ * if it lasts; else "09:46:50 to 09:47:10, frames 88 to 90", or "09:46:50, frames 88 to 90". `cut`: as format_sentence() has it. */
+static const char *when_text(wmem_allocator_t *pool, const verdict_finding *finding, unsigned cut)
 {
     const char *begin = time_text(pool, steps.first, false, "%F"), *end = time_text(pool, steps.last, false, "%F"),
-               *format = strcmp(begin, end) == 0 ? "%H:%M:%S" : "%F %H:%M:%S",
+               *format = cut < MOST_OF_F && strcmp(begin, end) != 0 ? "%F %H:%M:%S" : "%H:%M:%S",
                *since = time_text(pool, finding->since.time, false, format),
                *until = time_text(pool, finding->until.time, false, format);
-    bool is_one = finding->since.frame == finding->until.frame, is_same = strcmp(since, until) == 0;
+    uint32_t first = finding->since.frame, last = finding->until.frame;
+    bool is_first = first == last || finding->lasts, is_brief = cut > MOST_OF_F || strcmp(since, until) == 0;
+    const char *frames = cut > MOST_OF_ALL ? ""
+                         : is_first        ? wmem_strdup_printf(pool, ", frame %u", first)
+                                           : wmem_strdup_printf(pool, ", frames %u to %u", first, last);
 
-    if (is_one || finding->lasts) {
-        return wmem_strdup_printf(pool, "%s%s, frame %u", is_one ? "" : "since ", since, finding->since.frame);
-    }
-    return wmem_strdup_printf(pool, "%s%s%s, frames %u to %u", since, is_same ? "" : " to ", is_same ? "" : until,
-                              finding->since.frame, finding->until.frame);
+    return wmem_strconcat(pool, is_first && first < last ? "since " : "", since, is_first || is_brief ? "" : " to ",
+                          is_first || is_brief ? "" : until, frames, NULL);
 }
 
-/* Returns a sentence of monitor_add_finding(). `cut`: 0: whole; else without $N and brackets, and names of at most VERDICT_LINE - `cut` characters. */
+/* Returns a sentence of monitor_add_finding(). `cut`: 0: whole; else without $N and brackets, and so many characters shorter: $F; from MOST_OF_F on dates are
+ * left out, then the end of the time, then ends of all names, then frames. */
 static const char *format_sentence(const verdict_monitor *monitor, const char *text, const verdict_finding *finding,
-                                   const char *when, unsigned cut)
+                                   unsigned cut)
 {
     wmem_strbuf_t *line = wmem_strbuf_new(monitor->pool, "");
+    unsigned of_f = MIN(cut, MOST_OF_F), of_all = cut - of_f;
 
     for (; *text; text++) {
         const char *end = *text == '[' && cut > 0 ? strchr(text, ']') : NULL;
@@ -82,10 +85,11 @@ static const char *format_sentence(const verdict_monitor *monitor, const char *t
         } else if (*text != '$' || text[1] == '\0' || strchr("SCFTN", text[1]) == NULL) { /* IPC$ */
             wmem_strbuf_append_c(line, *text);
         } else if (*++text == 'T') {
-            wmem_strbuf_append(line, when);
+            wmem_strbuf_append(line, when_text(monitor->pool, finding, cut));
         } else if (*text != 'N') {
             const char *word = *text == 'S' ? monitor->called : *text == 'C' ? monitor->first->client : finding->which;
-            wmem_strbuf_append(line, word ? text_cut(monitor->pool, word, VERDICT_LINE - cut) : "");
+            unsigned less = *text == 'F' ? MAX(of_f, of_all) : of_all;
+            wmem_strbuf_append(line, word ? text_cut(monitor->pool, word, VERDICT_LINE - less) : "");
         } else if (finding->count > 1 && cut == 0) {
             wmem_strbuf_append_printf(line, " (%u times)", finding->count);
         }
@@ -125,11 +129,11 @@ void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_pa
     finding->advice = shown->advice && *shown->advice ? shown->advice : verdict_rows[kind].advice;
     sort_frames(monitor->pool, finding);
     va_start(arguments, format);
-    const char *text = wmem_strdup_vprintf(monitor->pool, format, arguments), *when = when_text(monitor->pool, finding);
+    const char *text = wmem_strdup_vprintf(monitor->pool, format, arguments);
     va_end(arguments);
     do {
-        finding->text = format_sentence(monitor, text, finding, when, cut);
-    } while (g_utf8_strlen(finding->text, -1) > VERDICT_LINE && ++cut < VERDICT_LINE);
+        finding->text = format_sentence(monitor, text, finding, cut);
+    } while (g_utf8_strlen(finding->text, -1) > VERDICT_LINE && ++cut < MOST_OF_F + VERDICT_LINE);
     while (*place && verdict_finding_compare(*place, finding) <= 0) {
         place = &(*place)->next;
     }

@@ -80,10 +80,9 @@ static bool is_list_of_names(const verdict *v, const monitor_call *call)
            GPOINTER_TO_UINT(wmem_map_lookup(v->samples, &call->key)) < MAX(FEWEST, call->query->most_asked / RARE);
 }
 
-/* Settles each sealed response without data, CALL_EMPTY until then. It becomes CALL_PROBE if the next sample, or what is
- * never answered, is requested within TIMING_REPEATED. It stays CALL_EMPTY if the time without data lasts FAILED_S and
- * FAILED_TIMES usual intervals: from its first empty response to such a request, or to the capture's end. Else it
- * becomes CALL_DONE. Needs: a sealed monitor, its timing. Changes: `outcome` of its calls. */
+/* Settles each sealed response without data, CALL_EMPTY until then. It becomes CALL_PROBE if the next sample, or what is never answered, is requested within
+ * TIMING_REPEATED. It stays CALL_EMPTY if the time without data lasts FAILED_S and FAILED_TIMES usual intervals: from its first empty response to such a
+ * request, or to the capture's end. Else it becomes CALL_DONE. Needs: a sealed monitor, its timing. Changes: `outcome` of its calls. */
 static void settle_sealed(const verdict_monitor *monitor)
 {
     const double most = MAX(FAILED_TIMES * monitor->timing.usual, FAILED_S);

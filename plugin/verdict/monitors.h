@@ -59,10 +59,9 @@ static inline verdict_moment monitor_call_shown_at(const monitor_call *call)
 #define MANY_EMPTY 3 /* responses without data in a row, after the last sample */
 #define MANY_OPEN 10 /* queries left open: fewer are no finding */
 
-/* Problems of a monitor: X(PROBLEM, kind and party of the finding, fewest, sentence). `fewest`: so many frames make a
- * finding; EMPTY and ROOM count behind the last sample, LEFT_OPEN queries. $F: path of the first counter, or operation;
- * %s: error. NULL: steps_add_failure() has the sentence. Up to NAMES a response states them of its counters and values.
- * From PROTECTION on a monitor has the first alone: the others are consequences. */
+/* Problems of a monitor: X(PROBLEM, kind and party of the finding, fewest, sentence). `fewest`: so many frames make a finding; EMPTY and ROOM count behind the
+ * last sample, LEFT_OPEN queries. $F: path of the first counter, or operation; %s: error. NULL: steps_add_failure() has the sentence. Up to NAMES a response
+ * states them of its counters and values. From PROTECTION on a monitor has the first alone: the others are consequences. */
 #define PROBLEMS(X) \
     X(NOT_DELIVERED, NOT_DELIVERED, SERVER, 1, "$S does not deliver $F to $C: $T") \
     X(BLOCK_FAILED, BLOCK_FAILED, SERVER, 1, "$S returns %s for $F to $C$N: $T") \
@@ -198,8 +197,8 @@ verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, verdic
 
 /* Adds a finding of what `shown` has frames of, as a copy. It lasts if no sample came behind them, or it is_unread. `format`: of printf(), for the
  * sentence. $S, $C: server, client. $F: `which`. $N: " (3 times)" for several frames. $T: "since T, frame N" if it lasts, else "T to U, frames N to
- * M"; one frame: "T, frame N". A sentence that is too long loses $N and [brackets], then ends of $S, $C, $F. Needs: no argument is a text of a
- * packet, which may have '$' or '['. Changes: the monitor's findings, kept sorted. */
+ * M"; one frame: "T, frame N". A sentence that is too long loses $N and [brackets], then the end of $F, dates, U, and ends of all names. Needs: no
+ * argument is a text of a packet, which may have '$' or '['. Changes: the monitor's findings, kept sorted. */
 void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_party party,
                          const verdict_evidence *shown, const char *format, ...) G_GNUC_PRINTF(5, 6);
 

@@ -805,7 +805,7 @@ void steps_add_failure(verdict_monitor *monitor, const setup_failure *failure)
     bool is_center = failure->connection && failure->connection->port == PORT_KERBEROS;
     bool is_client = row->party == PARTY_CLIENT;
     const char *fails = is_center   ? is_client ? "$C cannot log on, says the key distribution center $S"
-                                                : "$S, a key distribution center, refuses the logon of $C"
+                                                : "$S[, a key distribution center,] refuses the logon of $C"
                         : is_client ? "$C cannot log on to $S"
                                     : step_rows[step].fails;
     const char *account = failure->shown.which ? " as $F" : "";
