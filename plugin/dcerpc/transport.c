@@ -455,7 +455,7 @@ static int ett_sealed = -1;
 /* Shows what seals a PDU, by the key that was given why it is not opened, and whether it is late. Wireshark has shown protocol and operation of a
  * frame's only PDU, if it is the only fragment. `any`: others stand before it. */
 static void show_sealed_pdu(packet_info *pinfo, proto_tree *tree, const rpc_header *header, const kept_pdu *pdu,
-                            given_key given, bool *any)
+                            given_key given, bool any)
 {
     tvbuff_t *tvb = header->tvb;
     const rpc_operation *operation = pdu->operation;
@@ -463,14 +463,13 @@ static void show_sealed_pdu(packet_info *pinfo, proto_tree *tree, const rpc_head
     proto_item *item = tree ? tree->last_child : NULL;
     char text[TEXT_NUMBER_SIZE];
 
-    if (*any || !header->is_first || !header->is_last || header->at + header->size != (int)tvb_reported_length(tvb)) {
+    if (any || !header->is_first || !header->is_last || header->at + header->size != (int)tvb_reported_length(tvb)) {
         int proto = pdu->tapped.is_hkpd ? proto_get_id_by_filter_name("winreg") : perflib->proto;
         col_set_str(pinfo->cinfo, COL_PROTOCOL, proto_get_protocol_short_name(find_protocol_by_id(proto)));
-        (*any ? col_append_fstr : col_add_fstr)(pinfo->cinfo, COL_INFO, "%s%s %s", *any ? ", " : "", operation->name,
-                                                header->type == PDU_REQ ? "request" : "response");
+        (any ? col_append_fstr : col_add_fstr)(pinfo->cinfo, COL_INFO, "%s%s %s", any ? ", " : "", operation->name,
+                                               header->type == PDU_REQ ? "request" : "response");
         item = proto_tree_add_item(tree, proto, tvb, header->at, header->size, ENC_NA);
     }
-    *any = true;
     text_integer(text, size);
     col_append_lstr(pinfo->cinfo, COL_INFO, ", ", text, size == 1 ? " byte" : " bytes", ", sealed with ",
                     pdu->lock->name, ", ", pdu->lock->given[given].says, COL_ADD_LSTR_TERMINATOR);
@@ -485,8 +484,8 @@ static void show_sealed_pdu(packet_info *pinfo, proto_tree *tree, const rpc_head
     rpc_report_late(&report, item, pdu->late);
 }
 
-/* Shows a fault, which DCE/RPC hands to no operation. Needs: FAULT_SIZE bytes of it. Changes: the Info column, which has it alone. */
-static void show_fault(packet_info *pinfo, proto_tree *tree, const rpc_header *header, const kept_pdu *pdu)
+/* Shows a fault, which DCE/RPC hands to no operation. Needs: FAULT_SIZE bytes of it. `any`: as of show_sealed_pdu(). */
+static void show_fault(packet_info *pinfo, proto_tree *tree, const rpc_header *header, const kept_pdu *pdu, bool any)
 {
     const call_tap_data *tapped = &pdu->tapped;
     const char *name = text_fault(pinfo->pool, tapped->status);
@@ -494,7 +493,8 @@ static void show_fault(packet_info *pinfo, proto_tree *tree, const rpc_header *h
         proto_tree_add_item(tree, pdu->protocol->proto, header->tvb, header->at, MAX(header->size, FAULT_SIZE), ENC_NA);
 
     col_set_str(pinfo->cinfo, COL_PROTOCOL, proto_get_protocol_short_name(find_protocol_by_id(pdu->protocol->proto)));
-    col_add_fstr(pinfo->cinfo, COL_INFO, "%s fault: %s", tapped->operation, name);
+    (any ? col_append_fstr : col_add_fstr)(pinfo->cinfo, COL_INFO, "%s%s fault: %s", any ? ", " : "", tapped->operation,
+                                           name);
     proto_item_append_text(item, ", %s, fault: %s", tapped->operation, name);
     expert_report report = {.pinfo = pinfo};
     expert_report_add(&report, item, EI_CALL_FAILED, "%s failed: fault %s (0x%08x)", tapped->operation, name,
@@ -502,13 +502,12 @@ static void show_fault(packet_info *pinfo, proto_tree *tree, const rpc_header *h
 }
 
 /* Shows and taps on every pass what was kept of a PDU. `any`: others are shown before it in the frame. */
-static void show_unread_pdu(packet_info *pinfo, proto_tree *tree, const rpc_header *header, const kept_pdu *pdu,
-                            bool *any)
+static void show_kept_pdu(packet_info *pinfo, proto_tree *tree, const rpc_header *header, const kept_pdu *pdu, bool any)
 {
     call_tap_data tapped = pdu->tapped;
 
     if (tapped.is_fault) {
-        show_fault(pinfo, tree, header, pdu);
+        show_fault(pinfo, tree, header, pdu, any);
     } else if (pdu->lock) {
         given_key given = find_given_key(pdu->lock);
         tapped.unread = pdu->lock->given[given].why;
@@ -541,7 +540,8 @@ static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
         } else if (kept && kept->protocol == NULL) {
             call_tap_queue_setup(pinfo, &kept->tapped);
         } else if (kept) {
-            show_unread_pdu(pinfo, tree, &header, kept, &any);
+            show_kept_pdu(pinfo, tree, &header, kept, any);
+            any = true;
         }
     }
 }

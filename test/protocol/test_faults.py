@@ -72,6 +72,11 @@ def test_the_registry_too(tshark, tmp_path, passes):
     capture = scenario.write(tmp_path / 'a.pcap')
     rows = tshark.fields(capture, ['_ws.col.Info', 'pcq.expert.call_failed'], '-Y', 'dcerpc.pkt_type == 3', *passes)
     assert not rows[0][1] and rows[1][0] == 'OpenHKPD fault: nca_s_fault_access_denied' and rows[1][1]
+    rpc, fault = talk.rpc, struct.pack('<IHBxI4x', 32, talk.rpc.context, 0, DENIED)
+    rpc.transport.to_server([pdu for n in (8, 9) for pdu in rpc.request_pdus(OPEN_DATA, bytes(open_root()), call_id=n)])
+    rpc.transport.to_client([rpc.pdu(3, fault, n) for n in (8, 9)])
+    both = tshark.fields(scenario.write(tmp_path / 'b.pcap'), ['_ws.col.Info'], '-Y', 'dcerpc.pkt_type == 3', *passes)[-1]
+    assert both == ['OpenHKPD fault: nca_s_fault_access_denied, OpenHKPD fault: nca_s_fault_access_denied']
     row, note = table(tshark, capture, 'pcq,refusals')
     assert note['Path'].startswith('no response with counter data') and (row['Path'], row['Error'], row['Count']) == ('OpenHKPD', 'nca_s_fault_access_denied', '1')
 
