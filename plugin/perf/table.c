@@ -197,10 +197,9 @@ perf_match perf_table_match_column(perf_table *here, perf_group *g, uint32_t col
                                    perf_group *other, uint32_t *match)
 {
     const perf_column *own = perf_table_column(here, g, column);
-    bool is_base = perf_column_is_base(own);
-    uint32_t first, count = perf_table_count_columns(there, other, own->id, is_base, match);
+    uint32_t first, count = perf_table_count_columns(there, other, own->id, /* is_base */ false, match);
     bool is_known = count == 1 && perf_table_column(there, other, *match)->type == own->type &&
-                    (g->columns == 1 || perf_table_count_columns(here, g, own->id, is_base, &first) == 1);
+                    (g->columns == 1 || perf_table_count_columns(here, g, own->id, /* is_base */ false, &first) == 1);
 
     return is_known ? PERF_MATCH_KNOWN : count == 0 ? PERF_MATCH_NONE : PERF_MATCH_AMBIGUOUS;
 }

@@ -262,8 +262,8 @@ typedef enum {
     PERF_MATCH_KNOWN,     /* one row or column */
 } perf_match;
 
-/* Finds the column of the same counter in a group of another sample. `match`: the column, if it is known. Changes: as
- * perf_table_count_columns(), of both groups. */
+/* Finds the column of the same counter in a group of another sample. Needs: no base, which has no result. `match`: the column,
+ * if it is known. Changes: as perf_table_count_columns(), of both groups. */
 perf_match perf_table_match_column(perf_table *table, perf_group *group, uint32_t column, perf_table *other_table,
                                    perf_group *other_group, uint32_t *match);
 
