@@ -216,22 +216,21 @@ static char *make_path(const char *path, const document *doc, bool is_first)
     return g_strdup_printf("%.*s-%s%s", (int)(dot - path), path, doc->suffix, dot);
 }
 
-/* Writes a file for each document; without a sample a file that has only a header. */
+/* Writes a file for each document that has a sample; if none has, one file with the header alone. */
 static void csv_draw(void *data)
 {
     csv_export *export = data;
-    bool is_first = true;
+    unsigned written = 0;
 
     for (wmem_list_frame_t *at = wmem_list_head(export->documents.entries); at; at = wmem_list_frame_next(at)) {
         const document *doc = wmem_list_frame_data(at);
         if (doc->first_frame > 0) {
-            char *path = make_path(export->task.path, doc, is_first);
+            char *path = make_path(export->task.path, doc, written++ == 0);
             output_whole(path, format_document(export, doc));
             g_free(path);
-            is_first = false;
         }
     }
-    if (is_first) {
+    if (written == 0) {
         output_whole(export->task.path, g_string_new("\"" HEADER "\"\r\n"));
     }
     output_print_omissions(&export->task.omitted);

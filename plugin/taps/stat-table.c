@@ -13,7 +13,7 @@ static stat_table *tables; /* all that are registered; NULL behind the last */
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
 
-/* Makes a cell of `from`. A window of an older Wireshark shows every number that is no integer with six decimals. */
+/* Makes a cell of `from`: a number for a window, else a text. Windows before 4.6 show all but integers with six decimals. */
 static stat_tap_table_item_type make_cell(stat_table *t, const char *format, const table_cell *from)
 {
     char number[G_ASCII_DTOSTR_BUF_SIZE * 10] = ""; /* 1e308 with a few decimals */

@@ -97,7 +97,7 @@ static const char *format_sentence(const verdict_monitor *monitor, const char *t
     return wmem_strbuf_get_str(line);
 }
 
-/* Copies the frames, since another judgement may have them, too: ascending, each once. Needs: there is one. */
+/* Copies the frames, which later judgements read again: ascending, each once. Needs: a frame. Changes: `frames`, `count`. */
 static void sort_frames(wmem_allocator_t *pool, verdict_finding *finding)
 {
     uint32_t *frames = wmem_memdup(pool, finding->frames, finding->count * sizeof *frames);

@@ -31,7 +31,7 @@ static const struct {
 } problem_rows[NUM_PROBLEMS] = {PROBLEMS(PROBLEM_ROW)};
 
 /* Adds a problem to its monitor; one whose key succeeded later counts in `all` alone. */
-static void show_problem(const verdict *v, const shown_problem *problem)
+static void tally_problem(const verdict *v, const shown_problem *problem)
 {
     const verdict_monitor *monitor = problem->query->monitor;
     problem_sum *sum = &problem->query->monitor->problems[problem->number];
@@ -89,7 +89,7 @@ static bool is_unanswered(const monitor_call *call, double until)
            !steps_is_one_way(connection) && !is_made_good(call);
 }
 
-/* Returns why a request has no response. One that its client cancels after a while is unanswered. */
+/* Returns why a request has no response; PROBLEM_NONE: that is no problem, or another finding. What its client cancels after a while is unanswered. */
 static monitor_problem find_missing(const verdict_monitor *monitor, const monitor_call *call)
 {
     const pipe_failure *failure = call->failure;
@@ -97,16 +97,16 @@ static monitor_problem find_missing(const verdict_monitor *monitor, const monito
 
     if (failure && failure->status != STATUS_CANCELLED) {
         const verdict_peers *pair = call->connection->peers;
-        bool is_anew = pair->sampled > failure->at.frame || pair->logged_on > failure->at.frame;
+        bool came_back = pair->sampled > failure->at.frame || pair->logged_on > failure->at.frame;
         bool is_of_session = failure->status == STATUS_NETWORK_SESSION_EXPIRED ||
                              failure->status == STATUS_USER_SESSION_DELETED; /* the client can make another one */
-        return !is_anew              ? PROBLEM_PIPE
+        return !came_back            ? PROBLEM_PIPE
                : is_of_session       ? PROBLEM_NONE
                : idle >= IDLE_STOP_S ? PROBLEM_IDLE_STOP
                                      : PROBLEM_PIPE;
     }
     if (call->query->number + call->query->num_open == 0 && has_ended_instead(call) && !is_made_good(call)) {
-        return PROBLEM_CLOSED; /* show_open() tells it of queries */
+        return PROBLEM_CLOSED; /* of an open query judge_open() says it */
     }
     if (!is_unanswered(call, failure ? failure->at.time : steps.last)) {
         return PROBLEM_NONE;
@@ -117,8 +117,8 @@ static monitor_problem find_missing(const verdict_monitor *monitor, const monito
                                                                           : PROBLEM_RESENT;
 }
 
-/* Returns what is wrong with a call that has a response, a single probe or empty response, too: `fewest` judges. Malformed data is count_problems()'s, late and
- * slow samples are timing.c's. */
+/* Returns what is wrong with a call that has a response, also one that never reached the client (LARGE). A single probe or empty response counts: its
+ * `fewest` judges. Malformed data is count_problems()'s, late and slow samples are timing.c's. */
 static monitor_problem find_wrong_response(const monitor_call *call)
 {
     if (call->outcome == CALL_FAILED) {
@@ -136,8 +136,8 @@ static monitor_problem find_wrong_response(const monitor_call *call)
                                                                                         : PROBLEM_NONE;
 }
 
-/* Shows what is wrong with a call. A sample ends what lasts until one; a probe that the client repeats with room is none of these. */
-static void show_call(const verdict *v, verdict_monitor *monitor, const monitor_call *call)
+/* Judges a call: what is wrong with it becomes a problem. A sample ends what lasts until one; a probe that the client repeats with room is none of these. */
+static void judge_call(const verdict *v, verdict_monitor *monitor, const monitor_call *call)
 {
     monitor_problem number = call->outcome == CALL_WAITS ? find_missing(monitor, call) : find_wrong_response(call);
     bool is_pipe = number == PROBLEM_PIPE || number == PROBLEM_IDLE_STOP;
@@ -157,13 +157,13 @@ static void show_call(const verdict *v, verdict_monitor *monitor, const monitor_
     }
     *num_probes -= call->asks && call->outcome != CALL_PROBE && *num_probes > 0;
     if (number != PROBLEM_NONE) {
-        show_problem(v, &own);
+        tally_problem(v, &own);
     }
 }
 
 /* Shows queries whose connection the server, or a firewall, ended, but not behind a long wait, which is said of its call; and those that the client
  * left open. A connection's end closes all of its handles, so one that was open alone is not left. */
-static void show_open(const verdict *v, const verdict_monitor *monitor)
+static void judge_open(const verdict *v, const verdict_monitor *monitor)
 {
     const verdict_connection *before = NULL; /* of the query before */
 
@@ -176,10 +176,10 @@ static void show_open(const verdict *v, const verdict_monitor *monitor)
         bool has_waited = own->asked.time > 0 && own->asked.time <= long_before;
         before = own;
         if (is_open && is_ended_by_server(own) && !has_waited && !is_resent_in_vain(own, false, long_before)) {
-            show_problem(v, &(shown_problem){.query = query, .number = PROBLEM_CLOSED, .at = own->end});
+            tally_problem(v, &(shown_problem){.query = query, .number = PROBLEM_CLOSED, .at = own->end});
         }
         if (is_open && query->opened_frame > 0 && is_left) {
-            show_problem(v, &(shown_problem){.query = query, .number = PROBLEM_LEFT_OPEN, .at = query->first});
+            tally_problem(v, &(shown_problem){.query = query, .number = PROBLEM_LEFT_OPEN, .at = query->first});
         }
     }
 }
@@ -250,9 +250,9 @@ static void find_problems(const verdict *v, verdict_monitor *monitor)
 
     for (monitor_call *call = monitor->calls; call < monitor->end; call++) {
         call->outcome = call->outcome == CALL_FAILED && is_made_good(call) ? CALL_DONE : call->outcome;
-        show_call(v, monitor, call);
+        judge_call(v, monitor, call);
     }
-    show_open(v, monitor);
+    judge_open(v, monitor);
     bool lacks_some = !steps.was_set && timing_find(monitor);
     for (monitor_problem i = 0; i < NUM_PROBLEMS && !has_failed; i++) {
         if (problem_rows[i].text && monitor->problems[i].shown.count >= problem_rows[i].fewest &&
@@ -308,7 +308,7 @@ void verdict_judge(verdict *v)
 {
     monitors_join(v);
     for (unsigned i = 0; i < v->problems->len; i++) {
-        show_problem(v, g_ptr_array_index(v->problems, i));
+        tally_problem(v, g_ptr_array_index(v->problems, i));
     }
     for (unsigned i = 0; i < v->monitors->len; i++) {
         find_problems(v, g_ptr_array_index(v->monitors, i));

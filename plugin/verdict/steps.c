@@ -205,9 +205,10 @@ static void mark_ours(verdict_peers *peers)
 
 /* --- Steps ------------------------------------------------------------------------------------------------------- */
 
-/* Adds a moment to `known`, a failure or a wait, unless `known` is of a later step. Needs: `account` is kept. Changes: one of another step, outcome, port or account is replaced. */
-static void note_failure(setup_failure *known, const verdict_connection *connection, setup_step step, uint32_t outcome,
-                         const char *account, verdict_moment at)
+/* Adds a moment to a failure or a wait, unless that is of a later step; of an earlier one, another outcome, port or account it begins anew. Needs:
+ * `account` outlives it. */
+static void note_moment(setup_failure *known, const verdict_connection *connection, setup_step step, uint32_t outcome,
+                        const char *account, verdict_moment at)
 {
     bool is_known = known->shown.count > 0;
     bool is_same = is_known && known->step == step && known->outcome == outcome &&
@@ -277,7 +278,7 @@ static void fail_step(verdict_connection *connection, setup_step step, uint32_t 
 
     waits->shown.count = waits->step == step ? 0 : waits->shown.count;
     connection->account = step == STEP_LOGON ? NULL : connection->account;
-    note_failure(&connection->peers->failure, connection, step, outcome, is_of_account ? connection->logon : NULL, at);
+    note_moment(&connection->peers->failure, connection, step, outcome, is_of_account ? connection->logon : NULL, at);
     connection->logon = step == STEP_LOGON ? NULL : connection->logon;
 }
 
@@ -438,8 +439,8 @@ static void see_syn(verdict_connection *connection, verdict_moment now)
         connection->syn = now;
     }
     if (is_service || connection->port == PORT_SMB || connection->port == PORT_MAPPER) {
-        note_failure(&connection->peers->waits, connection, is_service ? STEP_CONNECT_SERVICE : STEP_CONNECT,
-                     OUTCOME_SILENT, NULL, now);
+        note_moment(&connection->peers->waits, connection, is_service ? STEP_CONNECT_SERVICE : STEP_CONNECT,
+                    OUTCOME_SILENT, NULL, now);
     }
 }
 
@@ -562,7 +563,7 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
     connection->peers->has_messages = true;
     connection->has_whole_message = true; /* later data is another one */
     if (!is_response && step < NUM_STEPS) {
-        note_failure(waits, connection, step, OUTCOME_UNANSWERED, NULL, now);
+        note_moment(waits, connection, step, OUTCOME_UNANSWERED, NULL, now);
         connection->end.frame = 0;
         if (step == STEP_PIPE) {
             mark_ours(connection->peers);
@@ -609,6 +610,7 @@ static void learn_account(verdict_connection *connection, packet_info *pinfo, co
     connection->account = is_known ? wmem_strdup(memory, account) : "";
 }
 
+/* Notes the account of a logon by NTLM, with the client's name. */
 static void see_ntlm(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt _U_,
                      const void *message)
 {
@@ -657,7 +659,7 @@ static void see_setup(verdict_connection *connection, packet_info *pinfo, const 
         mark_ours(peers);
     }
     if (!tapped->is_response) {
-        note_failure(&peers->waits, connection, step, OUTCOME_UNANSWERED, NULL, now);
+        note_moment(&peers->waits, connection, step, OUTCOME_UNANSWERED, NULL, now);
     } else if (tapped->has_failed) {
         bool is_absent = !tapped->is_fault && (is_map || tapped->status == ABSTRACT_SYNTAX);
         fail_step(connection, step, is_absent ? OUTCOME_NO_INTERFACE : OUTCOME_REFUSED, now);
@@ -706,8 +708,8 @@ static void see_fields(verdict_connection *connection, packet_info *pinfo, const
             learn_account(connection, pinfo, "Kerberos");
         }
     } else if ((is_guest || (is_signing && peers->logged_on == 0)) && peers->waits.shown.count == 0) {
-        note_failure(&peers->waits, connection, is_guest ? STEP_SHARE : STEP_LOGON,
-                     is_guest ? OUTCOME_GUEST : OUTCOME_SIGNING, NULL, now);
+        note_moment(&peers->waits, connection, is_guest ? STEP_SHARE : STEP_LOGON,
+                    is_guest ? OUTCOME_GUEST : OUTCOME_SIGNING, NULL, now);
     }
     if (steps.encrypted == 0 && find_number(edt, "smb2.header.transform.enc_data", 0)) {
         steps.encrypted = now.frame;

@@ -116,7 +116,7 @@ typedef struct {
 
 /* A TCP connection. */
 typedef struct verdict_connection {
-    verdict_peers *peers;
+    verdict_peers *peers; /* NULL: not by TCP */
     uint32_t client_port;
     uint32_t port;           /* of the server */
     bool is_ended_by_client; /* the client sent `end` */
