@@ -58,7 +58,7 @@ static bool is_made_good(const monitor_call *call)
     bool is_other_error = call->outcome == CALL_FAILED && !call->is_fault && call->status != ACCESS_DENIED &&
                           !g_str_has_prefix(call->operation, "Open");
 
-    return !call->asks && !is_other_error && pair && pair->sampled_began > monitor_call_shown_at(call).frame;
+    return !call->asks && !is_other_error && pair->sampled_began > monitor_call_shown_at(call).frame;
 }
 
 /* Returns true if a peer resent again and again what it sent at `when` (seconds since 1970), and the other one never acknowledged it. */
@@ -82,8 +82,8 @@ static bool is_unanswered(const monitor_call *call, double until)
 {
     const verdict_connection *connection = call->connection;
     const verdict_peers *pair = connection->peers;
-    uint32_t lacks = pair ? MAX(pair->lacks[LACKS_PACKETS].until.frame, pair->lacks[LACKS_BYTES].until.frame) : 0;
-    bool is_unseen = pair && MAX(lacks, pair->unread) > call->asked.frame;
+    uint32_t lacks = MAX(pair->lacks[LACKS_PACKETS].until.frame, pair->lacks[LACKS_BYTES].until.frame);
+    bool is_unseen = MAX(lacks, pair->unread) > call->asked.frame;
 
     return until - call->asked.time >= STEPS_LONG_WAIT && !steps.was_set && !is_unseen && !has_ended_instead(call) &&
            !steps_is_one_way(connection) && !is_made_good(call);
@@ -261,9 +261,7 @@ static void find_problems(const verdict *v, verdict_monitor *monitor)
             has_failed = i >= PROBLEM_PROTECTION;
         }
     }
-    if (monitor->pair) {
-        steps_find_lacking(monitor, is_lack_harmful(v, monitor, lacks_some));
-    }
+    steps_find_lacking(monitor, is_lack_harmful(v, monitor, lacks_some));
     const problem_sum *pipe = &monitor->problems[PROBLEM_PIPE];
     if (pipe->shown.count > 0) {
         const setup_failure failure = {.step = STEP_CALL, .outcome = pipe->first.status, .shown = pipe->shown};

@@ -21,7 +21,7 @@ verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, verdic
     *monitor = (verdict_monitor){
         .pool = pool,
         .pair = pair,
-        .called = pair ? pair->called : first->server,
+        .called = pair->called,
         .first = first,
         .last = first,
         .closed_frame = first->closed_frame,

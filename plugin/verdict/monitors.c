@@ -51,7 +51,7 @@ static void learn_server_name(verdict_peers *peers, const packet_info *pinfo, co
 {
     const char *machine = tapped->handle ? tapped->handle->machine : tapped->is_hkpd ? NULL : tapped->server->called;
 
-    if (peers && machine && *machine) {
+    if (machine && *machine) {
         steps_name_server(peers, text_cut(pinfo->pool, machine, MOST_OF_NAME));
     }
 }
@@ -193,10 +193,8 @@ static void count_call(const verdict *v, monitor_call *call, const packet_info *
         wmem_map_insert(v->samples, &call->key, GUINT_TO_POINTER(times));
         query->most_asked = MAX(query->most_asked, times);
         query->samples++;
-        if (pair) {
-            pair->sampled = pinfo->num;
-            pair->sampled_began = MAX(pair->sampled_began, query->first.frame);
-        }
+        pair->sampled = pinfo->num;
+        pair->sampled_began = MAX(pair->sampled_began, query->first.frame);
     } else if (call->outcome == CALL_DONE && !call->asks) {
         wmem_map_insert(v->succeeded, &call->key, GUINT_TO_POINTER(pinfo->num));
     }
@@ -293,8 +291,6 @@ static void count_problems(verdict *v, const monitor_call *call, packet_info *pi
     enum { FILE_NOT_FOUND = 2, SMALLEST_LIST = 8 }; /* bytes: one title of a digit, and the list's end */
     verdict_query *query = call->query;
     const counter_response *answer = tapped->answer;
-    const verdict_peers *pair = call->connection->peers;
-    bool is_cut = pair && pair->lacks[LACKS_BYTES].until.frame > call->asked.frame; /* by the snapshot length */
     bool is_titles = tapped->is_response && tapped->asks_titles && tapped->has_status && !tapped->is_probe;
     bool is_whole = tapped->status == 0 && !tapped->is_damaged && tapped->out_size >= SMALLEST_LIST;
     bool is_malformed = answer ? answer->sample == NULL || tapped->is_damaged
@@ -302,7 +298,7 @@ static void count_problems(verdict *v, const monitor_call *call, packet_info *pi
 
     count_added(v, pinfo, tapped);
     count_refusals(v, call, pinfo, tapped);
-    if (is_malformed && tapped->handle && !is_cut) {
+    if (is_malformed && tapped->handle) {
         add_problem(v, call, PROBLEM_DAMAGED, NULL, 0, 0);
     } else if (is_titles && !is_whole && (tapped->status == 0 || tapped->status == FILE_NOT_FOUND)) {
         add_problem(v, call, PROBLEM_NAMES, NULL, 0, 0);
@@ -357,14 +353,15 @@ const monitor_call *verdict_count(verdict *v, packet_info *pinfo, const call_tap
     bool is_ours = is_used || (is_read && (!tapped->is_hkpd || g_str_has_prefix(tapped->operation, "OpenHKP")));
 
     omissions_count_call(&v->omitted, tapped);
-    if (!is_ours || tapped->is_repeated) {
+    verdict_connection *connection =
+        is_ours && !tapped->is_repeated ? steps_note_call(pinfo, tapped->is_response) : NULL;
+    if (connection == NULL) {
         return NULL;
     }
     monitor_call *call = tapped->is_response ? wmem_map_remove(v->waiting, tapped->call) : NULL;
     /* a fault, or what decryption garbled, does not say whose it is */
     bool is_unnamed = call && (tapped->subject == NULL || tapped->sealed.connection);
     verdict_query *query = is_unnamed ? call->query : find_or_add_query(v, pinfo, tapped);
-    verdict_connection *connection = steps_note_call(pinfo, tapped->is_response);
     query->connection = query->connection && !is_of_query(tapped) ? query->connection : connection;
     learn_server_name(connection->peers, pinfo, tapped);
     call = call ? call : add_call(v, query, connection, pinfo, tapped);

@@ -137,7 +137,7 @@ typedef struct verdict_query {
 /* A monitor as of one judgement: monitors_join() makes it, judge.c adds findings, and the next judgement frees it. */
 typedef struct verdict_monitor {
     wmem_allocator_t *pool;
-    verdict_peers *pair;         /* NULL: not by TCP */
+    verdict_peers *pair;
     const char *called;          /* name that the client gives the server, else its address */
     verdict_query *first, *last; /* one without calls: the peers made none */
     unsigned num_queries;        /* without a key's questions that got no sample */
@@ -190,7 +190,7 @@ const monitor_call *verdict_count(verdict *v, packet_info *pinfo, const call_tap
 /* Joins queries to monitors, with their samples and statistics. Changes: frees the monitors before and all of `v->pool`; what was counted stays. */
 void monitors_join(verdict *v);
 
-/* Returns a monitor of one query, without calls. It is not yet in the verdict's list. `pair`: NULL: not by TCP. */
+/* Returns a monitor of one query, without calls. It is not yet in the verdict's list. */
 verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, verdict_query *first);
 
 /* --- evidence.c --------------------------------------------------------------------------------------------------- */

@@ -284,11 +284,10 @@ static void fail_step(verdict_connection *connection, setup_step step, uint32_t 
 
 verdict_connection *steps_note_call(packet_info *pinfo, bool is_response)
 {
-    static verdict_connection none;
     verdict_connection *connection = find_connection(pinfo);
 
     if (connection == NULL) {
-        return &none;
+        return NULL;
     }
     note_message(connection, pinfo, !is_response);
     mark_ours(connection->peers);
@@ -318,7 +317,7 @@ bool steps_has_loss(const verdict_peers *peers, double begin, double end)
 {
     bool has_loss = false;
 
-    for (unsigned i = peers ? wmem_array_get_count(peers->losses) : 0; i > 0 && !has_loss; i--) {
+    for (unsigned i = wmem_array_get_count(peers->losses); i > 0 && !has_loss; i--) {
         const capture_gap *loss = wmem_array_index(peers->losses, i - 1);
         has_loss = loss->until >= begin && loss->since <= end;
     }
@@ -329,7 +328,7 @@ const setup_failure *steps_find_overcome(const verdict_peers *peers, double begi
 {
     const setup_failure *found = NULL;
 
-    for (unsigned i = peers ? wmem_array_get_count(peers->overcome) : 0; i > 0; i--) {
+    for (unsigned i = wmem_array_get_count(peers->overcome); i > 0; i--) {
         const setup_failure *failure = wmem_array_index(peers->overcome, i - 1);
         double since = failure->shown.since.time;
         found = since > begin && since <= end - (end - begin) / TRIED_SHARE ? failure : found;

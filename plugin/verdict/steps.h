@@ -116,7 +116,7 @@ typedef struct {
 
 /* A TCP connection. */
 typedef struct verdict_connection {
-    verdict_peers *peers; /* NULL: not by TCP */
+    verdict_peers *peers;
     uint32_t client_port;
     uint32_t port;           /* of the server */
     bool is_ended_by_client; /* the client sent `end` */
@@ -151,8 +151,8 @@ typedef struct {
 
 extern steps_seen steps;
 
-/* Notes a call on performance counters: a request passes STEP_BIND, a response STEP_CALL. Returns its connection; of a call that does not go by TCP one of
- * zeros. Changes: failures up to there are forgotten; the client, where it was not known. */
+/* Notes a call on performance counters: a request passes STEP_BIND, a response STEP_CALL. Returns its connection; NULL: it
+ * does not go by TCP. Changes: failures up to there are forgotten; the client, where it was not known. */
 verdict_connection *steps_note_call(packet_info *pinfo, bool is_response);
 
 /* Stores the name that the client gives the server, as a copy that lives as long as the peers. */
@@ -161,11 +161,11 @@ void steps_name_server(verdict_peers *peers, const char *name);
 /* Returns the account that logged on to the packet's pipe or port, else to the session around it; "" if no logon was captured. */
 const char *steps_find_account(packet_info *pinfo);
 
-/* Returns true if the capture lacks packets of the peers between two times (seconds since 1970). `peers`: may be NULL. */
+/* Returns true if the capture lacks packets of the peers between two times (seconds since 1970). */
 bool steps_has_loss(const verdict_peers *peers, double begin, double end);
 
 /* Returns the first failure, made good later, for which the client had no sample between two times of requests (seconds since 1970): it tried for a
- * third of them or more. NULL: there is none. `peers`: may be NULL. */
+ * third of them or more. NULL: there is none. */
 const setup_failure *steps_find_overcome(const verdict_peers *peers, double begin, double end);
 
 /* Returns true if packets of one peer alone were captured, and acknowledge more and more of the other. NULL: false. */

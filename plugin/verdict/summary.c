@@ -170,7 +170,7 @@ static const char *format_sampling(const verdict_monitor *monitor)
 
     if (monitor->num_samples == 0) {
         return reads_names && !monitor->findings ? "no samples: it reads lists of names, and asks for no value"
-               : !monitor->first->is_sealed && monitor->pair && monitor->pair->sampled > 0
+               : !monitor->first->is_sealed && monitor->pair->sampled > 0
                    ? "other queries get the samples" /* perhaps its own, not decoded */
                    : "no samples: no answer with data was captured";
     }
@@ -193,9 +193,6 @@ const char *format_monitor_line(const verdict_monitor *monitor)
     wmem_allocator_t *pool = monitor->pool;
     const char *client = monitor->first->client, *line = NULL;
 
-    if (monitor->calls == monitor->end) {
-        return wmem_strdup_printf(pool, "%s to %s", client, monitor->called);
-    }
     const char *sampling = format_sampling(monitor);
     const char *sealed = monitor->first->is_sealed ? "; sealed: refusals and errors are not visible" : "";
     const monitor_call *slowest = *sealed ? NULL : monitor->slowest;
