@@ -569,7 +569,7 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
         }
     } else if (!is_response) {
         bool is_pipe = smb->opcode == SMB2_COM_CLOSE && is_about(smb, "winreg");
-        bool is_end = is_pipe && connection->end.frame == 0 && connection->num_pipes <= 1;
+        bool is_end = is_pipe && connection->num_pipes <= 1;
         connection->num_pipes -= is_pipe && connection->num_pipes > 0;
         connection->end = is_end ? now : connection->end;
         connection->is_ended_by_client |= is_end;
