@@ -184,7 +184,7 @@ void metadata_add_from_file(metadata_source source, const char *server, metadata
 /* True for an entry that stands behind a fault, is disputed, or is a title of an address that several computers share, unless all Windows have it. */
 static bool is_entry_assumed(const state_server *server, const metadata_key *key, const metadata_entry *entry)
 {
-    bool is_shared = server->is_shared && key->is_title && entry->name;
+    bool is_shared = server->is_shared && key->is_title;
 
     return entry->is_assumed || entry->disputed_in != 0 ||
            (is_shared && g_strcmp0(find_windows_title(key), entry->name) != 0);

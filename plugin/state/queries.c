@@ -260,7 +260,8 @@ void query_apply_info(state_handle *handle, const perf_identifier *identifiers, 
     bool settles = is_changing(query);
     unsigned hash = 0;
 
-    if (asked_in <= query->change_frame || query_first_odd_index(identifiers, count) < count) {
+    ws_assert(query_first_odd_index(identifiers, count) == count);
+    if (asked_in <= query->change_frame) {
         return;
     }
     settle_changes(query);

@@ -58,8 +58,8 @@ query_change *query_begin_change(state_handle *handle, bool add, const perf_iden
  * counters are not all known. Does nothing if `change` has ended, or is NULL. */
 void query_end_change(query_change *change, bool is_known, const perf_identifier *identifiers, uint32_t count);
 
-/* Applies a response to QueryCounterInfo. `asked_in`: frame of its request. Changes: its counters and their blocks are those of the epoch, and
- * earlier changes have ended. A request from before a change, or indexes that contradict each other, change nothing. */
+/* Applies a response to QueryCounterInfo. `asked_in`: frame of its request. Needs: each index is below `count`, and none is there twice. Changes:
+ * its counters and their blocks are those of the epoch, and earlier changes have ended. A request from before a change changes nothing. */
 void query_apply_info(state_handle *handle, const perf_identifier *identifiers, uint32_t count, uint32_t asked_in);
 
 /* Compares a response's number of blocks with the query's counters. `asked`: the epoch that its request saw. Returns the epoch that the blocks are
