@@ -302,7 +302,7 @@ static void read_handle_and_status(void *pdu)
 /* Dissects the response of OpenPerformanceData, [MS-RRP] 3.1.5.3. Changes: a success begins a handle, on the first pass. */
 static void open_key_response(hkpd_pdu *p)
 {
-    if (rpc_pdu_may_learn(&p->pdu) && p->pdu.tapped.status == STATUS_SUCCESS && !handle_is_null(p->opened)) {
+    if (rpc_pdu_may_learn(&p->pdu) && p->pdu.tapped.status == STATUS_SUCCESS) {
         p->pdu.call->answering = handle_open(PERF_HANDLE_HKPD, p->pdu.server, p->opened, p->pdu.pinfo->num, NULL);
     }
     show_performance_key(p);
@@ -818,9 +818,6 @@ void proto_reg_handoff_hkpd(void)
     dcerpc_uuid_value *winreg = g_hash_table_lookup(dcerpc_uuids, &key);
     unsigned count = 0;
 
-    if (winreg == NULL) {
-        return;
-    }
     rpc_watch_interface(RPC_WINREG, &(rpc_watched_interface){&uuid_winreg, is_active, operations});
     while (winreg->procs[count].name) {
         count++;
