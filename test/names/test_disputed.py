@@ -6,6 +6,7 @@ import pytest
 from gen.hkpd_block import Counter, Object
 from gen.hkpd_scenario import Talk, begin_talk
 from gen.model import GERMAN, TYPES
+from gen.record import utf16
 from gen.scenario import Scenario
 from gen.scripted import Server, ask, begin, counter, learn, multiple
 from series import long_rows
@@ -61,16 +62,22 @@ def titles_of(scenario, *lists, types=(RAW, RAW), languages=('Counter 009',) * 2
     for number, pairs in enumerate(lists):
         kind = types[min(number, len(types) - 1)]
         talk.objects = [Object(5000, 'Set', [Counter(5002, 'One', TYPES[kind], lambda at, k: 1, 4)])]
-        if pairs:
+        if isinstance(pairs, bytes):
+            talk.ask(languages[number], pairs)
+        elif pairs:
             talk.titles(languages[number], pairs)
         talk.sample()
 
 
 SET = {5000: 'Set', 5002: 'One'}
+# What stands behind bytes that are no title is assumed
+BROKEN, BROKEN_TWO = (utf16('1\x005004\x005000\0Set\0five\0No\x005002\0%s\0\0' % name) for name in ('One', 'Two'))
 TITLES = {
     'alike': ([SET, SET], {}, '00', '00'),
     'fewer': ([SET, {5000: 'Set'}], {}, '00', '00'),
     'otherwise': ([SET, {**SET, 5002: 'Two'}], {}, '01', '11'),
+    'behind assumed ones': ([BROKEN, SET], {}, '10', '00'),
+    'before assumed ones': ([SET, BROKEN_TWO], {}, '00', '00'),
     'in another language': ([SET, {**SET, 5002: 'Two'}], dict(languages=('Counter 007', 'Counter 00C')), '00', '00'),
 }
 
