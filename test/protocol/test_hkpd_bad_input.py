@@ -288,10 +288,10 @@ def test_39_announced_and_not_there(tshark, tmp_path):
 def test_requests_that_end_too_soon_are_counted(tshark, tmp_path):
     """The stock function throws at their end; the call was made all the same."""
     scenario, talk = begin_talk(titles=False)
-    for size in (0, 4, 12):
+    for size in (0, 4, 12, 60):     # the last one within the name
         request = stubs.query(talk.handle, 'Global')
         del request.data[len(request.data) - size:]
         talk.call(stubs.QUERY_VALUE, request, stubs.answer(None, 234, size=5000))
     out, _ = tshark.run('-q', '-r', scenario.write(tmp_path / 'a.pcap'), '-z', 'pcq,tree')
     said = ' '.join(out.split())     # these and the one that opens the key
-    assert 'Requests by operation 4 ' in said and 'QueryValue 3 ' in said, out
+    assert 'Requests by operation 5 ' in said and 'QueryValue 4 ' in said, out

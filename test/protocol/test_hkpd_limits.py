@@ -34,6 +34,13 @@ def test_big_answers(tshark, tmp_path, instances, counters, shown):
         assert int(values[at]) == 2 * (i + 1 + 1000 * k) and cooked[at] == i + 1 + 1000 * k
 
 
+def test_more_titles_than_a_tree_holds(tshark, tmp_path):
+    h = Hkpd()
+    h.titles([(str(2 * i), 'x') for i in range(1, 10001)])
+    (indexes, said), = tshark.fields(h.capture.write(tmp_path / 'a.pcap'), ['hkpd.title.index', '_ws.expert.message'], '-Y', 'hkpd.title', '-o', 'gui.max_tree_items:20000')
+    assert '%d titles are not shown' % (10000 - len(indexes.split(','))) in said and len(indexes) > 5000
+
+
 def test_chosen_title_indexes(tshark, tmp_path):
     """Indexes that all are multiples of the prime which a table of so many entries is taken modulo cost no more than others."""
     def used(factor):
