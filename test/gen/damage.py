@@ -667,9 +667,9 @@ EACH = {
         for size in (0, 7, 8, 24, 4096, 0xFFFFFFF8)), b.reg(5, buffers.string_buffer(NAMES, size=72), ('size|string_offset|text',), lambda f: gap(f, -2, -1))],
     # in every place: nothing to remark
     'bad-24-wildcards': lambda b: [b.ask(VALIDATE, lpData=WILDCARDS), b.answer(VALIDATE, WILDCARDS)],
-    # beyond the blocks, and the same twice
+    # beyond the blocks, by one, and the same twice; behind eight a wrong reader finds a zero
     'bad-25-index': lambda b: [b.both(INFO, buffers.identifiers([dict(guid=GUID, counter_id=i, index=x) for i, x in enumerate(indexes)]),
-                                      ('index',) if indexes != (1, 0) else ()) for indexes in ((0, 5), (1, 1), (0, 0xFFFFFFFF), (1, 0))],
+                                      ('index',) if indexes != (1, 0) else ()) for indexes in ((*range(7), 8), (1, 1), (0, 0xFFFFFFFF), (1, 0))],
     'bad-27-total-size': lambda b: [*(b.data(two_blocks(), ('length',), total=total) for total in (0, 47, 48, 72, 88, 4096, 0xFFFFFFFF)),
                                     *(b.both(DATA, raw(size), ('size|malformed',), hides_data) for size in (47, 8)), b.data([])],
     'bad-28-num-counter': lambda b: [b.both(DATA, buffers.data_buffer(two_blocks(), STAMP, FILETIME, count=count), ('count|size',), behind_blocks(count))

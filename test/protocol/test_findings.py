@@ -100,16 +100,6 @@ def test_what_is_left_behind_the_last(tshark, tmp_path):
     assert [[x[3].removeprefix('Message: ') for x in experts(frames[n])] for n in numbers] == wanted
 
 
-def test_the_last_index_is_one_less_than_there_are(tshark, tmp_path):
-    b = Bench()
-    for last in (1, 2):
-        b.both(INFO, buffers.identifiers([dict(guid=GUID, counter_id=i, index=x) for i, x in enumerate((0, last))]))
-    frames = read(tshark, b.scenario, tmp_path)
-    said = [[x[3] for x in experts(frames[n])] for n, there in sorted(b.scenario.frames.items()) if (
-        there[0].opnum, there[0].kind) == (INFO, 'response')]
-    assert said == [[], ['Message: Index 2 of identifier 1 is beyond the 2 blocks, or given before']]
-
-
 def test_ndr64_may_end_with_padding(tshark, tmp_path):
     """To 8 bytes, where NDR has it to 4; what is longer is no padding."""
     said = []
