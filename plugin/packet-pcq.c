@@ -322,7 +322,7 @@ static void describe_lpdata(pcq_pdu *p)
 /* Adds the room for lpData to the Info column of a request: "buffer size: 1024 bytes". */
 static void describe_buffer_size(pcq_pdu *p)
 {
-    info_add_detail(&p->pdu, "buffer size: %u byte%s", p->call->in_size, plurality(p->call->in_size, "", "s"));
+    info_add_detail(&p->pdu, "buffer size: %s", format_count(p, p->call->in_size));
 }
 
 /* --- Opnums 1, 2: QueryCounterSetRegistrationInfo, EnumerateCounterSetInstances, 3.1.4.1.2, 3.1.4.1.3 -------------- */

@@ -42,6 +42,8 @@ def test_size_probe_says_what_is_needed(scenarios):
         unit = 'GUIDs' if m.opnum == ENUMERATE else 'bytes'
         assert 'needs %d' % values(m, 'pcq.rtn_size')[0] in info and unit in info, (where, info)
         assert 'NOT_ENOUGH' not in info, (where, info)
+    asked = [(m, i) for _, m, i in scenarios if m.kind == 'request' and m.opnum == ENUMERATE]
+    assert asked and all('buffer size: %d GUID' % values(m, 'pcq.in_size')[0] in i for m, i in asked), asked
 
 
 def test_registration_request_says_what_it_asks(scenarios):
