@@ -70,10 +70,10 @@ static const char *when_text(wmem_allocator_t *pool, const verdict_finding *find
                           is_first || is_brief ? "" : until, frames, NULL);
 }
 
-/* Returns a sentence of monitor_add_finding(). `cut`: 0: whole; else without $N and brackets, and so many characters shorter: $F; from MOST_OF_F on dates are
- * left out, then the end of the time, then ends of all names, then frames. */
+/* Returns a sentence of monitor_add_finding(). `when`: $T. `cut`: 0: whole; else without $N and brackets, and so many characters shorter: $F; from
+ * MOST_OF_F on dates are left out, then the end of the time, then ends of all names, then frames. */
 static const char *format_sentence(const verdict_monitor *monitor, const char *text, const verdict_finding *finding,
-                                   unsigned cut)
+                                   const char *when, unsigned cut)
 {
     wmem_strbuf_t *line = wmem_strbuf_new(monitor->pool, "");
     unsigned of_f = MIN(cut, MOST_OF_F), of_all = cut - of_f;
@@ -85,7 +85,7 @@ static const char *format_sentence(const verdict_monitor *monitor, const char *t
         } else if (*text != '$' || text[1] == '\0' || strchr("SCFTN", text[1]) == NULL) { /* IPC$ */
             wmem_strbuf_append_c(line, *text);
         } else if (*++text == 'T') {
-            wmem_strbuf_append(line, when_text(monitor->pool, finding, cut));
+            wmem_strbuf_append(line, when);
         } else if (*text != 'N') {
             const char *word = *text == 'S' ? monitor->called : *text == 'C' ? monitor->first->client : finding->which;
             unsigned less = *text == 'F' ? MAX(of_f, of_all) : of_all;
@@ -129,10 +129,13 @@ void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_pa
     finding->advice = shown->advice && *shown->advice ? shown->advice : verdict_rows[kind].advice;
     sort_frames(monitor->pool, finding);
     va_start(arguments, format);
-    const char *text = wmem_strdup_vprintf(monitor->pool, format, arguments);
+    const char *text = wmem_strdup_vprintf(monitor->pool, format, arguments), *when = NULL;
     va_end(arguments);
     do {
-        finding->text = format_sentence(monitor, text, finding, cut);
+        if (cut == 0 || cut == MOST_OF_F || cut == MOST_OF_F + 1 || cut == MOST_OF_ALL + 1) { /* else it is the same */
+            when = when_text(monitor->pool, finding, cut);
+        }
+        finding->text = format_sentence(monitor, text, finding, when, cut);
     } while (g_utf8_strlen(finding->text, -1) > VERDICT_LINE && ++cut < MOST_OF_F + VERDICT_LINE);
     while (*place && verdict_finding_compare(*place, finding) <= 0) {
         place = &(*place)->next;
