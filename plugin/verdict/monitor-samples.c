@@ -71,13 +71,13 @@ static void add_query(const verdict *v, wmem_map_t *by_key, verdict_query *query
 
 /* --- Samples ------------------------------------------------------------------------------------------------------ */
 
-/* Returns true for a sample of a sealed key that is a list of names: asked for once or twice, or a tenth as often as another question. */
+/* Returns true for a sample of a sealed key that is a list of names: asked for once or twice, while another question is asked more often. */
 static bool is_list_of_names(const verdict *v, const monitor_call *call)
 {
-    enum { FEWEST = 3, RARE = 10 };
+    enum { FEWEST = 3 };
 
     return call->query->is_sealed && call->query->most_asked >= FEWEST &&
-           GPOINTER_TO_UINT(wmem_map_lookup(v->samples, &call->key)) < MAX(FEWEST, call->query->most_asked / RARE);
+           GPOINTER_TO_UINT(wmem_map_lookup(v->samples, &call->key)) < FEWEST;
 }
 
 /* Settles each sealed response without data, CALL_EMPTY until then. It becomes CALL_PROBE if the next sample, or what is never answered, is requested within
