@@ -232,7 +232,9 @@ static void write_finding(GString *text, const verdict_monitor *monitor, const v
     const char *filter = verdict_filter(monitor->pool, finding), *more = finding->more;
 
     write_line(text, monitor, finding->text);
-    g_string_append_printf(text, *filter ? "    %s\n" : "%s", filter);
+    if (*filter) {
+        g_string_append_printf(text, "    %s\n", filter);
+    }
     write_line(text, monitor,
                wmem_strconcat(monitor->pool, "    ", more ? more : "", more ? "; " : "", finding->advice, NULL));
 }
