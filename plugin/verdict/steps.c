@@ -166,17 +166,18 @@ static bool is_from_client(const verdict_connection *connection, const packet_in
     return pinfo->srcport == connection->client_port;
 }
 
-/* Returns the connection of a packet, created with the first one; NULL: none. UDP counts for Kerberos. A SYN tells the server, else the lower port. */
+/* Returns the connection of a TCP packet, created with the first one; NULL: none. A SYN tells the server, else the lower port. Needs: somebody watches. */
 static verdict_connection *find_connection(packet_info *pinfo)
 {
-    bool is_tcp = pinfo->ptype == PT_TCP && !pinfo->flags.in_error_pkt;
-    const conversation_t *conversation =
-        memory && (is_tcp || pinfo->srcport == PORT_KERBEROS) ? find_conversation_pinfo(pinfo, 0) : NULL;
-    const void *key = conversation ? GUINT_TO_POINTER(conversation->conv_index) : NULL;
-    verdict_connection *connection = conversation ? wmem_map_lookup(steps.by_number, key) : NULL;
+    const conversation_t *conversation = pinfo->ptype == PT_TCP ? find_conversation_pinfo(pinfo, 0) : NULL;
 
-    if (connection == NULL && conversation) {
-        const struct tcp_analysis *analysis = is_tcp ? ws_tcp_analysis(pinfo) : NULL;
+    if (conversation == NULL) {
+        return NULL;
+    }
+    const void *key = GUINT_TO_POINTER(conversation->conv_index);
+    verdict_connection *connection = wmem_map_lookup(steps.by_number, key);
+    if (connection == NULL) {
+        const struct tcp_analysis *analysis = ws_tcp_analysis(pinfo);
         uint32_t port =
             analysis && analysis->server_port > 0 ? analysis->server_port : MIN(pinfo->srcport, pinfo->destport);
         connection = wmem_new0(memory, verdict_connection);
@@ -205,20 +206,19 @@ static void mark_ours(verdict_peers *peers)
 
 /* --- Steps ------------------------------------------------------------------------------------------------------- */
 
-/* Adds a moment to a failure or a wait, unless that is of a later step; of an earlier one, another outcome, port or account it begins anew. Needs:
+/* Adds a moment to a failure or a wait, unless that is of a later step; of another outcome, port or account it begins anew. Needs:
  * `account` outlives it. */
 static void note_moment(setup_failure *known, const verdict_connection *connection, setup_step step, uint32_t outcome,
                         const char *account, verdict_moment at)
 {
     bool is_known = known->shown.count > 0;
-    bool is_same = is_known && known->step == step && known->outcome == outcome &&
-                   known->connection->port == connection->port && g_strcmp0(known->shown.which, account) == 0;
+    bool is_same = is_known && known->outcome == outcome && known->connection->port == connection->port &&
+                   g_strcmp0(known->shown.which, account) == 0;
 
     if (is_known && known->step > step) {
         return;
     }
     if (!is_same) {
-        connection->peers->replaced = known == &connection->peers->failure ? *known : connection->peers->replaced;
         *known = (setup_failure){.step = step, .outcome = outcome, .shown = {.which = account, .lasts = true}};
     }
     known->connection = connection;
@@ -244,21 +244,13 @@ static void forget_failure(verdict_peers *peers, setup_failure *failure)
     failure->shown.count = 0;
 }
 
-/* Returns true if a connection was there before a failure of another one, so that its success is no later try. */
-static bool is_of_another(const verdict_connection *connection, const setup_failure *failure)
-{
-    return connection != failure->connection && connection->begin.frame < failure->shown.since.frame;
-}
-
-/* Notes a success of a step. Changes: up to this step nothing waits, and a failure is forgotten, unless another account has it, or perhaps has: it was denied,
- * and the success is_of_another(). */
+/* Notes a success of a step. Changes: up to this step nothing waits, and a failure is forgotten, unless another account has it. */
 static void pass_step(verdict_connection *connection, setup_step step, uint32_t frame)
 {
     verdict_peers *peers = connection->peers;
     setup_failure *failure = &peers->failure, *waits = &peers->waits;
-    bool is_same_account = failure->shown.which
-                               ? g_strcmp0(connection->logon, failure->shown.which) == 0
-                               : failure->outcome != STATUS_ACCESS_DENIED || !is_of_another(connection, failure);
+    const char *account = failure->shown.which;
+    bool is_same_account = account == NULL || g_strcmp0(connection->logon, account) == 0;
 
     if (failure->step <= step && is_same_account) {
         forget_failure(peers, failure);
@@ -414,10 +406,9 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
         if (lacks->count < MAX_LOSSES) { /* each monitor of the peers sorts them */
             evidence_add(memory, lacks, now);
             wmem_array_append_one(losses, gap);
-        } else {
-            lacks->until = now;
-            ((capture_gap *)wmem_array_index(losses, MAX_LOSSES - 1))->until = now.time;
         }
+        lacks->until = now;
+        ((capture_gap *)wmem_array_index(losses, lacks->count - 1))->until = now.time;
         connection->peers->waits.shown.count = 0; /* what is lost may be the answer, or a request */
     }
     return found->flags & WS_TCP_ACK_LOST_PACKET;
@@ -432,7 +423,7 @@ static void see_syn(verdict_connection *connection, verdict_moment now)
     bool is_service = is_told && connection->port >= FIRST_DYNAMIC_PORT;
 
     if (connection->syn.frame == 0) {
-        if (connection->begin.frame < now.frame && connection->end.frame == 0) {
+        if (connection->begin.frame < now.frame) {
             evidence_add(memory, &connection->peers->lacks[LACKS_ORDER], now);
         }
         connection->syn = now;
@@ -461,7 +452,7 @@ static void see_segment(verdict_connection *connection, const tcp_info_t *tcp, b
     if (connection->peers->has_messages && steps_is_one_way(connection)) {
         connection->peers->asker->one_way = connection;
     }
-    bool has_data = tcp->th_have_seglen && tcp->th_seglen > 0;
+    bool has_data = tcp->th_seglen > 0;
     bool is_next = by_client || connection->response_began <= 0 || connection->has_whole_message;
     bool is_unread = connection->asked.time > 0 && connection->response_began > connection->asked.time;
     if (has_data && by_client && is_unread && connection->port != PORT_SMB) { /* it asks on, so it had the response */
@@ -518,18 +509,15 @@ static void see_tcp(verdict_connection *connection, packet_info *pinfo, const ep
 enum { SIGNING_ENABLED = 1, IS_GUEST = 1, SHARE_OF_PIPES = 2, NT_STATUS_PENDING = 0x103 };
 #define STATUS_MORE_PROCESSING 0xc0000016
 
-/* Returns true if a message is about the file or share of this name, in any folder or of any server. */
+/* Returns true if a message is about a file or share whose name ends so. */
 static bool is_about(const smb2_info_t *smb, const char *word)
 {
     const smb2_fid_info_t *file = smb->file ? smb->file : smb->saved ? smb->saved->file : NULL;
-    bool has_name =
-        smb->saved && smb->saved->extra_info &&
-        (smb->saved->extra_info_type == SMB2_EI_TREENAME || smb->saved->extra_info_type == SMB2_EI_FILENAME);
-    const char *name = has_name ? smb->saved->extra_info : file ? file->name : smb->tree ? smb->tree->name : NULL;
+    const char *asked = smb->saved ? smb->saved->extra_info : NULL;
+    const char *name = asked ? asked : file ? file->name : smb->tree ? smb->tree->name : NULL;
     size_t size = name ? strlen(name) : 0, wanted = strlen(word);
 
-    return size >= wanted && g_ascii_strcasecmp(name + size - wanted, word) == 0 &&
-           (size == wanted || name[size - wanted - 1] == '\\');
+    return size >= wanted && g_ascii_strcasecmp(name + size - wanted, word) == 0;
 }
 
 /* Returns the step that a message is about; NUM_STEPS: none. */
@@ -544,15 +532,29 @@ static setup_step message_step(const smb2_info_t *smb)
                                                                                       : NUM_STEPS;
 }
 
-/* Notes a request of SMB2, whose step waits, or its response, whose step passes or fails. A CLOSE of the last pipe winreg ends the connection's use; an error
- * for a call's READ, WRITE or IOCTL is a pipe_failure; other files are other uses. */
-static void see_smb2(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt _U_,
+/* Returns the number in the packet's first field of this name; 1: the field has none; `none`: there is no such field. */
+static uint32_t find_number(const epan_dissect_t *edt, const char *name, uint32_t none)
+{
+    const GPtrArray *fields = proto_get_finfo_ptr_array(edt->tree, proto_registrar_get_id_byname(name));
+    field_info *field = fields && fields->len > 0 ? g_ptr_array_index(fields, 0) : NULL;
+    enum ftenum type = field ? field->hfinfo->type : FT_NONE;
+
+    return field == NULL                           ? none
+           : type == FT_INT32                      ? (uint32_t)fvalue_get_sinteger(WS_FIELD_VALUE(field))
+           : type == FT_UINT8 || type == FT_UINT16 ? fvalue_get_uinteger(WS_FIELD_VALUE(field))
+                                                   : 1;
+}
+
+/* Notes a request of SMB2, whose step waits, or its response, whose step passes or fails, by a Kerberos error if it has one. A CLOSE of the last pipe winreg
+ * ends the connection's use; an error for a call's READ, WRITE or IOCTL is a pipe_failure; other files are other uses. */
+static void see_smb2(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt,
                      const void *message)
 {
     const smb2_info_t *smb = message;
     const verdict_moment now = verdict_now(pinfo);
     setup_failure *waits = &connection->peers->waits;
     uint32_t asked = smb->opcode == SMB2_COM_READ ? connection->asked.frame : smb->saved ? smb->saved->frame_req : 0;
+    uint32_t kerberos = find_number(edt, "kerberos.error_code", 0);
     bool is_response = smb->flags & SMB2_FLAGS_RESPONSE, is_error = is_response && smb->status >> 30 == 3;
     /* that the share is there is said without its name */
     bool is_share = is_response && smb->opcode == SMB2_COM_TREE_CONNECT && waits->shown.count > 0 &&
@@ -570,9 +572,11 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
     } else if (!is_response) {
         bool is_pipe = smb->opcode == SMB2_COM_CLOSE && is_about(smb, "winreg");
         bool is_end = is_pipe && connection->num_pipes <= 1;
-        connection->num_pipes -= is_pipe && connection->num_pipes > 0;
+        connection->num_pipes -= is_pipe;
         connection->end = is_end ? now : connection->end;
         connection->is_ended_by_client |= is_end;
+    } else if (kerberos > 0) {
+        fail_step(connection, STEP_LOGON, OUTCOME_KERBEROS + kerberos, now);
     } else if (smb->status == STATUS_MORE_PROCESSING) {
         waits->shown.count -= waits->step == step && waits->shown.count > 0; /* its latest request was answered */
     } else if (is_error && step == NUM_STEPS) {
@@ -587,7 +591,7 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
     } else if (step < NUM_STEPS && smb->status != NT_STATUS_PENDING) {
         connection->num_pipes += step == STEP_PIPE;
         pass_step(connection, step, now.frame);
-    } else if (step == NUM_STEPS && (smb->opcode == SMB2_COM_TREE_CONNECT || smb->opcode == SMB2_COM_CREATE)) {
+    } else if (smb->opcode == SMB2_COM_TREE_CONNECT || smb->opcode == SMB2_COM_CREATE) {
         connection->peers->has_other_uses = true;
     }
 }
@@ -627,9 +631,9 @@ static void see_ntlm(verdict_connection *connection, packet_info *pinfo, const e
 
 const char *steps_find_account(packet_info *pinfo)
 {
-    const verdict_connection *connection = find_connection(pinfo);
+    const char *account = find_connection(pinfo)->account;
 
-    return connection && connection->account ? connection->account : "";
+    return account ? account : "";
 }
 
 /* --- Binds, and fields ------------------------------------------------------------------------------------------- */
@@ -669,37 +673,22 @@ static void see_setup(verdict_connection *connection, packet_info *pinfo, const 
     }
 }
 
-/* Returns the number in the packet's first field of this name; 1: the field has none; `none`: there is no such field. */
-static uint32_t find_number(const epan_dissect_t *edt, const char *name, uint32_t none)
-{
-    const GPtrArray *fields = proto_get_finfo_ptr_array(edt->tree, proto_registrar_get_id_byname(name));
-    field_info *field = fields && fields->len > 0 ? g_ptr_array_index(fields, 0) : NULL;
-    enum ftenum type = field ? field->hfinfo->type : FT_NONE;
-
-    return field == NULL                           ? none
-           : type == FT_INT32                      ? (uint32_t)fvalue_get_sinteger(WS_FIELD_VALUE(field))
-           : type == FT_UINT8 || type == FT_UINT16 ? fvalue_get_uinteger(WS_FIELD_VALUE(field))
-                                                   : 1;
-}
-
-/* Notes what only fields say: a Kerberos error, named, of a key distribution center, or in place of the packet's NTSTATUS, fails the logon; a Kerberos
- * ticket makes the account "Kerberos"; a response that names the client a guest, or, before any logon, does not fit its signing, gives a doubt until the
- * client goes on; the first packet of SMB3 that nothing opened. Needs: see_smb2() saw the packet. */
+/* Notes what only fields say: an error, named, of a key distribution center fails the logon; a Kerberos ticket makes the account "Kerberos"; a response that
+ * names the client a guest, or, before any logon, does not fit its signing, gives a doubt until the client goes on; the first packet of SMB3 that nothing
+ * opened. */
 static void see_fields(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt,
                        const void *frame _U_)
 {
     const verdict_moment now = verdict_now(pinfo);
     verdict_peers *peers = connection->peers;
     uint32_t error = OUTCOME_KERBEROS + find_number(edt, "kerberos.error_code", 0);
-    bool is_center = connection->port == PORT_KERBEROS; /* it asks for more before each logon, which is no failure */
     bool is_guest = find_number(edt, "smb2.session_flags", 0) & IS_GUEST;
     bool is_signing =
         find_number(edt, "smb2.sec_mode", SIGNING_ENABLED) != SIGNING_ENABLED; /* required, or not possible */
 
-    if (error > OUTCOME_KERBEROS && (!is_center || find_outcome_row(error)->number > 0)) {
-        peers->asker->refused = is_center ? REFUSED_TICKET : peers->asker->refused;
-        /* the packet's NTSTATUS is no outcome of its own */
-        peers->failure = peers->failure.shown.until.frame == now.frame ? peers->replaced : peers->failure;
+    /* it asks for more before each logon, which is no failure */
+    if (connection->port == PORT_KERBEROS && find_outcome_row(error)->number > 0) {
+        peers->asker->refused = REFUSED_TICKET;
         fail_step(connection, STEP_LOGON, error, now);
     }
     if (is_from_client(connection, pinfo)) {

@@ -76,7 +76,6 @@ typedef struct verdict_peers {
     const char *client, *server;
     const char *called;     /* name that the client gives the server, else its address */
     setup_failure failure;  /* the furthest step that failed */
-    setup_failure replaced; /* what the latest one of another outcome replaced there */
     setup_failure waits;    /* furthest step not done: requests, SYNs, or responses that the client may leave for */
     wmem_array_t *overcome; /* setup_failure that a success made forgotten, bounded */
     uint32_t service_port;  /* dynamic port of the latest calls; 0: the endpoint mapper told another one since */
@@ -127,7 +126,7 @@ typedef struct verdict_connection {
     double newest;           /* time of the newest packet */
     double response_began;   /* time of the first segment of what the server sends now, or sent last; 0: none yet */
     bool has_whole_message;  /* the newest data ends a message of SMB2 */
-    uint32_t num_pipes;      /* pipes winreg that are open now, of those whose opening was captured */
+    int num_pipes;           /* pipes winreg whose opening was captured, less those that were closed */
     double first_call;       /* time of the first call on performance counters; 0: none yet */
     verdict_moment asked; /* newest request on performance counters; time 0: it has its response, frame 0: none yet */
     const char *logon;    /* account of the latest logon, NULL: not known */
@@ -158,7 +157,7 @@ verdict_connection *steps_note_call(packet_info *pinfo, bool is_response);
 /* Stores the name that the client gives the server, as a copy that lives as long as the peers. */
 void steps_name_server(verdict_peers *peers, const char *name);
 
-/* Returns the account that logged on to the packet's pipe or port, else to the session around it; "" if no logon was captured. */
+/* Returns the account that logged on to the packet's pipe or port, else to the session around it; "" if no logon was captured. Needs: a call of a connection. */
 const char *steps_find_account(packet_info *pinfo);
 
 /* Returns true if the capture lacks packets of the peers between two times (seconds since 1970). */

@@ -10,7 +10,7 @@ from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.stubs import DATA, INFO, OPEN, REG_INFO, VALIDATE, request
 from gen.scenario import SECOND
 from gen.scripted import ALL, Clock, ask, memory, processors
-from gen.wires import (CREATE, FIN, NEGOTIATE, NO_INTERFACE, NOT_REGISTERED, RST, SETUP, SYN, TREE, Link, Session, ask_mapper, bind, kerberos_error, knock)
+from gen.wires import (CREATE, FIN, NEGOTIATE, NO_INTERFACE, NO_SYNTAX, NOT_REGISTERED, RST, SETUP, SYN, TREE, Link, Session, ask_mapper, bind, kerberos_error, knock)
 from network import (CLIENT, OTHER, SRV01, SRV02, attempt, bad, block_size, ends, gone, good, leaves, lost, named, pause, start, swapped, polls, together, twice)
 
 EITHER = 'client', 'server'
@@ -191,14 +191,11 @@ def outage(rung, times=5, wait=30, samples=8):
     return polls(samples, *[lambda m: (rung(m.network, SRV01), m.network.wait(wait))] * times, samples, mode='connects', smb=True, each=30)
 
 
-Kerberos = type('Kerberos', (Session,), dict(log_on=lambda smb, *_: setattr(smb, 'session', smb.id)))     # no packet has the account's name
-
-
-def denied(m, session=Session):
+def denied(m):
     """Another account."""
     tcp = Link(m.network.capture, 445, m.network.port(), server=m.server[1])
     with m.network.culprit():
-        attempt(lambda: Pipe(session(tcp, {CREATE: 0xC0000022}, '\\\\%s\\IPC$' % m.server[0], 'svc-prtg')))
+        attempt(lambda: Pipe(Session(tcp, {CREATE: 0xC0000022}, '\\\\%s\\IPC$' % m.server[0], 'svc-prtg')))
     tcp.close()
 
 
@@ -223,9 +220,9 @@ def kdc_says(error):
     return rung
 
 
-def kdc_refuses(w, server):
-    """KDC_ERR_ETYPE_NOSUPP; then the client does not log on."""
-    kdc_says(14)(w, server)
+def kdc_refuses(w, server, error=14):
+    """KDC_ERR_ETYPE_NOSUPP, or another; then the client does not log on."""
+    kdc_says(error)(w, server)
     client_leaves(mode=3, leaves=SETUP)(w, server)
     del w.since[1:]
 
@@ -253,10 +250,11 @@ def stuck(command=None, ends=None, smb=True):
     """A step that the server does not answer, or ends the connection (flags) instead; without a command: the bind."""
     def rung(w, server):
         tcp = Link(w.capture, 445 if smb else 49671, w.port(), server=server[1])
-        attempt(lambda: bind(Rpc(Pipe(Session(tcp, {command: None}, '\\\\%s\\IPC$' % server[0])) if smb else tcp, PERFLIB), answers=False))
+        is_pending = command == CREATE and not ends     # STATUS_PENDING, acknowledged
+        attempt(lambda: bind(Rpc(Pipe(Session(tcp, {command: 0x103 if is_pending else None}, '\\\\%s\\IPC$' % server[0])) if smb else tcp, PERFLIB), answers=False))
         if ends:
             tcp.segment(1, b'', ends)
-        w.since.append(len(w.capture.frames))
+        w.since.append(len(w.capture.frames) - 2 * is_pending)
         if not ends:
             w.wait(.04)
             smb and tcp.ack(1)      # else SYN/ACK shows that packets of the server's were captured
@@ -337,7 +335,7 @@ RUNGS = {
        for name, status in LOGON.items()},
     'no-version-of-smb': (smb_says(NEGOTIATE, 0xC00000BB), 'logon_failed', EITHER, 1),
     **{'logon-kerberos-%d' % n: (smb_says(SETUP, 0xC000006D, kerberos_error(n)), 'logon_failed', party, 1)
-       for party, errors in (('client', (6, 18, 23, 24)), ('server', (7,)), (EITHER, (37,))) for n in errors},
+       for party, errors in (('client', (6, 18, 23, 24)), ('server', (7, 60)), (EITHER, (37,))) for n in errors},
     'logon-kerberos-modified': (smb_says(SETUP, 0xC0000016, kerberos_error(41)), 'logon_failed', 'client', 1),
     'logon-kdc': (kdc_refuses, 'logon_failed', 'server', 1),
     'logon-signing-required': (client_leaves(mode=3, leaves=SETUP), 'logon_failed', 'client', 1),
@@ -349,6 +347,7 @@ RUNGS = {
     'bind-nak-over-smb': (bind_says(nak=0, smb=True), 'bind_refused', 'server', 1),
     'no-interface': (bind_says(NO_INTERFACE), 'interface_missing', 'server', 1),
     'no-interface-of-three': (bind_says(NO_INTERFACE, NO_INTERFACE, NO_INTERFACE, smb=True), 'interface_missing', 'server', 1),
+    'no-syntax': (bind_says(NO_SYNTAX), 'bind_refused', 'server', 1),
     'no-winreg': (bind_says(NO_INTERFACE, interface=WINREG, smb=True), 'interface_missing', 'server', 1),
     'not-in-mapper': (not_in_mapper(), 'interface_missing', 'server', 1),
     'mapper-faults': (mapper_faults, 'bind_refused', 'server', 1),
@@ -399,14 +398,13 @@ LADDER = {
     'one-of-two-accounts': Faulty(polls(4, lambda m: smb_says(SETUP, 0xC000006D, user='svc-prtg')(m.network, SRV01), 4, mode='smb'), 'logon_failed', 'client', 1,
                                   says=' as LAB\\svc-prtg ('),
     'denied-to-one-of-two-accounts': Faulty(polls(4, denied, 4, denied, 4, mode='smb'), 'pipe_denied', EITHER, 2, says=' as LAB\\svc-prtg (no rights): since '),
-    'denied-to-one-by-kerberos': Faulty(polls(4, lambda m: denied(m, Kerberos), 4, mode='smb'), 'pipe_denied', EITHER, 1),
     'one-of-two-accounts-of-a-connection': Faulty(polls(4, other_logon, 4, mode='smb'), 'logon_failed', 'client', says=' as LAB\\svc-prtg ('),
     'account-of-another-client': Faulty(lambda w: (polls(8, mode='smb')(w), smb_says(SETUP, 0xC000006D, client=OTHER)(w, SRV01)), 'logon_failed', 'client', 1, by=OTHER),
     'share-denied-beside-files': Faulty(lambda w: (Session(Link(w.capture, 445, w.port(), server=SRV01[1]), share='\\\\SRV01\\DATA'),
                                                    smb_says(TREE, 0xC0000022)(w, SRV01)), 'share_denied', EITHER, 1),
     'pipe-with-another-status': Faulty(lambda w: [smb_says(CREATE, status)(w, SRV01) for status in (0xC0000034, 0xC0000043)], 'pipe_missing', 'server', 1, says='(STATUS_SHARING_VIOLATION)'),
-    'account-with-a-dollar': Faulty(lambda w: smb_says(SETUP, 0xC000006D, user='SQL$SALES')(w, SRV01), 'logon_failed', 'client', 1, says=' as LAB\\SQL$SALES ('),
-    'logon-kdc-behind-a-run': Faulty(and_then(polls(8, mode='smb'), lambda w: kdc_refuses(w, SRV01)), 'logon_failed', 'server', 1, says='a key distribution center'),
+    'account-with-a-dollar': Faulty(lambda w: [smb_says(SETUP, 0xC000006D, user=x)(w, SRV01) for x in ('monitor', 'SQL$SALES')], 'logon_failed', 'client', 1, says=' as LAB\\SQL$SALES ('),
+    'logon-kdc-behind-a-run': Faulty(and_then(polls(8, mode='smb'), lambda w: kdc_refuses(w, SRV01, 24)), 'logon_failed', 'client', 1, says=', says the key distribution center SRV01 (wrong password)'),
     'pipe-missing-beside-sealed': Faulty(beside(RUNGS['pipe-missing'][0], 'sealed'), 'pipe_missing', 'server', 1, at=SRV02),
 }
 

@@ -9,7 +9,7 @@ from gen.hkpd_stubs import OPEN_HKLM, OPEN_KEY, handle_back, open_key, open_root
 from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.wires import ACCEPTED, CREATE, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
 
-from faulty import (FAR, RUNGS, Kerberos, and_then, asks_for_names, beside, bind_says, both_ports, client_leaves, crowd, cut_while_added, first_of_two, idles, in_steps,
+from faulty import (FAR, RUNGS, and_then, asks_for_names, beside, bind_says, both_ports, client_leaves, crowd, cut_while_added, first_of_two, idles, in_steps,
     kdc_says, logs_on_again, mirrored, no_connection, not_in_mapper, one_from_the_middle, opens, other_pipe, outage, resends, smb_says)
 from gen.scripted import ALL
 from gen.stubs import CLOSE, INFO, OPEN
@@ -52,14 +52,6 @@ def runs(pauses, mode='tcp', count=15, each=1):
 def cannot_close(m):
     attempt(m.close)
     m.hang_up()
-
-
-def denied_once(m):
-    """By Kerberos; the same connection may open the pipe at its second try."""
-    m.session, m.says = Kerberos, {CREATE: 0xC0000022}
-    attempt(m.reach)
-    m.says.clear()
-    m.connect = lambda pipe=Pipe(m.smb): pipe
 
 
 def clock_set_back(m):
@@ -189,7 +181,6 @@ PLANS = {
     'both-ports': Healthy(polls(both_ports, 8, mode='smb')),
     'second-port-silent': Healthy(polls(second_port_silent, 8, mode='smb')),
     'refused-once-between': Healthy(outage(RUNGS['logon-wrong-password'][0], 1, .1)),
-    'denied-once-by-kerberos': Healthy(polls(denied_once, 8, mode='smb')),
     'refused-behind-a-pause': Healthy(polls(8, pause(600), lambda m: RUNGS['logon-wrong-password'][0](m.network, SRV01), 8, mode='connects', smb=True)),
     'files-refused': Healthy(polls(4, files_too, 8, mode='smb')),
     'files-refused-to-another': Healthy(lambda w: (polls(8, mode='smb')(w), smb_says(SETUP, 0xC000006D, user='jane', client=OTHER)(w, SRV01))),

@@ -93,8 +93,6 @@ class Calls(Line):
 
 class Monitor:
     """What PerflibV2 and HKEY_PERFORMANCE_DATA have in common: connections, and pauses."""
-    session = Session
-
     def __init__(self, network, server=SRV01, client=CLIENT, smb=False, port=None, says=None, protocol=Rpc, reads=False, **tcp):
         self.network, self.server, self.host, self.is_smb, self.says, self.protocol, self.reads = network, server, client, smb, says, protocol, reads
         self.tcp_port, self.tcp_options, self.results, self.sets = port or (445 if smb else 49671), tcp, (), None
@@ -104,7 +102,7 @@ class Monitor:
         self.tcp = Link(self.network.capture, self.tcp_port, self.network.port(), client=self.host, server=self.server[1], **self.tcp_options)
         if not self.is_smb:
             return self.tcp
-        self.smb = self.session(self.tcp, self.says, '\\\\%s\\IPC$' % self.server[0])
+        self.smb = Session(self.tcp, self.says, '\\\\%s\\IPC$' % self.server[0])
         self.pipe = Pipe(self.smb, transceive=not self.reads)
         return self.pipe
 
