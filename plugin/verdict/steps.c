@@ -229,7 +229,7 @@ static void note_moment(setup_failure *known, const verdict_connection *connecti
 /* Forgets a failure, or a wait. Changes: failures, and SYNs before the one that was answered, are kept for a gap that they may explain. */
 static void forget_failure(verdict_peers *peers, setup_failure *failure)
 {
-    bool is_silent = failure == &peers->waits && failure->outcome == OUTCOME_SILENT;
+    bool is_silent = failure->outcome == OUTCOME_SILENT;
 
     if (is_silent && failure->shown.count > 0) {
         failure->shown.count--;
@@ -547,8 +547,7 @@ static uint32_t find_number(const epan_dissect_t *edt, const char *name, uint32_
 
 /* Notes a request of SMB2, whose step waits, or its response, whose step passes or fails, by a Kerberos error if it has one. A CLOSE of the last pipe winreg
  * ends the connection's use; an error for a call's READ, WRITE or IOCTL is a pipe_failure; other files are other uses. */
-static void see_smb2(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt,
-                     const void *message)
+static void see_smb2(verdict_connection *connection, packet_info *pinfo, const epan_dissect_t *edt, const void *message)
 {
     const smb2_info_t *smb = message;
     const verdict_moment now = verdict_now(pinfo);
