@@ -187,8 +187,8 @@ def other_logon(m):
 
 
 def outage(rung, times=5, wait=30, samples=8):
-    """For each sample a connection, and so many times, between so many samples, none of use."""
-    return polls(samples, *[lambda m: (rung(m.network, SRV01), m.network.wait(wait))] * times, samples, mode='connects', smb=True, each=30)
+    """For each sample a connection, and so many times, between so many samples, none of use; then a pause, which it does not explain."""
+    return polls(samples, *[lambda m: (rung(m.network, SRV01), m.network.wait(wait))] * times, samples, pause(10 * wait), samples, mode='connects', smb=True, each=30)
 
 
 def denied(m):
@@ -257,6 +257,7 @@ def stuck(command=None, ends=None, smb=True):
         w.since.append(len(w.capture.frames) - 2 * is_pending)
         if not ends:
             w.wait(.04)
+            Link(w.capture, 139, w.port(), server=server[1]).close()
             smb and tcp.ack(1)      # else SYN/ACK shows that packets of the server's were captured
             w.wait(12)
             tcp.close() if smb else tcp.segment(0, b'', RST)
