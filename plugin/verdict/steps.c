@@ -239,7 +239,6 @@ static void forget_failure(verdict_peers *peers, setup_failure *failure)
     if (is_kept && wmem_array_get_count(peers->overcome) < MAX_OVERCOME) {
         failure->shown.lasts = false;
         wmem_array_append(peers->overcome, failure, 1);
-        failure->shown.frames = NULL;
     }
     failure->shown.count = 0;
 }
@@ -344,7 +343,7 @@ static void see_end(verdict_connection *connection, bool by_client, bool is_lack
     if (is_waiting && (is_doubt ? by_client && !is_explained : !by_client && !is_lacking && is_first)) {
         fail_step(connection, waits->step, is_doubt ? waits->outcome : waits->outcome + 1,
                   is_doubt ? waits->shown.until : now);
-    } else if (is_waiting && (is_doubt || now.time - waits->shown.since.time < STEPS_LONG_WAIT)) {
+    } else if (is_waiting && now.time - waits->shown.since.time < STEPS_LONG_WAIT) {
         waits->shown.count = 0; /* the client did not wait long */
     }
     if (by_client && connection->account == NULL && connection->port == PORT_SMB && asker->refused == REFUSED_TICKET) {
@@ -652,8 +651,7 @@ static void see_setup(verdict_connection *connection, packet_info *pinfo, const 
     if (is_unbound) {
         if (connection->syn.frame == 0) {
             evidence_add(memory, &peers->lacks[LACKS_BEGIN], now);
-            /* the client got past what waits, unseen */
-            peers->waits.shown.count *= peers->waits.shown.since.frame > connection->begin.frame;
+            peers->waits.shown.count = 0; /* the client got past it, unseen */
         }
         return;
     }
@@ -831,7 +829,6 @@ void steps_find(verdict_monitor *monitor)
     }
     for (const verdict_finding *cause = monitor->findings; cause; cause = cause->next) {
         is_consequence |= failure->outcome <= OUTCOME_RESET && cause->lasts &&
-                          cause->since.time <= failure->shown.since.time &&
                           (cause->kind == VERDICT_BROKEN || cause->kind == VERDICT_UNANSWERED);
     }
     if (!is_consequence) {
