@@ -113,7 +113,7 @@ static void put_line(json_dumper *json, const chart_line *line, double begin, ke
     append_number(numbers, line->results.last);
     json_dumper_begin_array(json);
     json_dumper_value_string(json, line->path);
-    json_dumper_value_string(json, line->whose.type ? line->whose.type->unit : "");
+    json_dumper_value_string(json, line->whose.type->unit);
     json_dumper_value_anyf(json, "%" PRIu64 ",%s,%" PRIu64 ",%u,[%s],[%s]", line->results.count,
                            wmem_strbuf_get_str(numbers), line->assumed, clock->number - 1, wmem_strbuf_get_str(values),
                            wmem_strbuf_get_str(assumed));
@@ -123,7 +123,6 @@ static void put_line(json_dumper *json, const chart_line *line, double begin, ke
 void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
 {
     keyed_list clocks = {0}; /* chart_clock */
-    unsigned most = MAX(MOST_POINTS / MAX(wmem_list_count(lines->all.entries), 1), 4);
 
     keyed_list_begin(&clocks, NULL, SIZE_MAX);
     json_dumper_set_member_name(json, "series");
@@ -131,7 +130,7 @@ void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
     for (wmem_list_frame_t *at = wmem_list_head(lines->all.entries); at; at = wmem_list_frame_next(at)) {
         chart_line *line = wmem_list_frame_data(at);
         if (line->results.count > 0) {
-            thin_line(lines, line, most);
+            thin_line(lines, line, MOST_POINTS / wmem_list_count(lines->all.entries));
             put_line(json, line, begin, &clocks);
         }
     }

@@ -62,12 +62,11 @@ static void add_results(report *r, const chart_sample *sample, value_stream *val
         if (values->counter->is_text) {
             continue;
         }
-        const char *path = value_stream_path(values);
         perf_result result = value_stream_result(values);
-        chart_line *line = keyed_list_find_or_add(&r->lines.all, path, sizeof *line);
+        chart_line *line = keyed_list_find_or_add(&r->lines.all, value_stream_path(values), sizeof *line);
         /* another counter of that path, with a result or without, has no line */
         line = line && value_stream_is_same_counter(values, &line->whose) ? line : NULL;
-        if (path && result.none == PERF_NO_RESULT_OK && isfinite(result.value)) {
+        if (result.none == PERF_NO_RESULT_OK) {
             chart_line_add(&r->lines, line, sample, result.value, value_stream_assumed(values) != ASSUMED_NONE);
         }
     }
@@ -307,9 +306,10 @@ static char *find_read_option(void)
     size_t size = 0;
 
     g_file_get_contents("/proc/self/cmdline", &line, &size, NULL);
-    for (const char *at = line; at && file == NULL && at < line + size; at += strlen(at) + 1) {
-        const char *option = *at == '-' ? at + 1 + strspn(at + 1, "2lnqQVxP") : ""; /* "-qr": behind flags */
-        if (*option == 'r' && option + 1 < line + size) {
+    for (size_t i = 0; file == NULL && i < size; i += strlen(line + i) + 1) {
+        const char *at = line + i,
+                   *option = *at == '-' ? at + 1 + strspn(at + 1, "2lnqQVxP") : ""; /* "-qr": behind flags */
+        if (*option == 'r') {
             file = g_strdup(option[1] == '\0' ? option + 2 : option + 1);
         }
     }
@@ -325,7 +325,7 @@ static char *get_capture_name(void)
 
     plugin_if_get_ws_info(&info);
     char *file = info && info->cf_filename ? g_strdup(info->cf_filename) : find_read_option();
-    char *name = file && *file && strcmp(file, "-") != 0 ? g_filename_display_basename(file) : g_strdup("");
+    char *name = file && strcmp(file, "-") != 0 ? g_filename_display_basename(file) : g_strdup("");
     g_free(file);
     return name;
 }

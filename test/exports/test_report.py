@@ -11,8 +11,9 @@ import pytest
 
 from conftest import TOP
 from faulty import FAULTY
-from gen.scripted import Server, ask, counter, learn, multiple, run, capture_talk, whole_session
-from series import series, table
+from gen import stubs
+from gen.scripted import Server, ask, begin, counter, frames_of, learn, multiple, run, capture_talk, whole_session
+from series import series, table, unit_of
 from healthy import HEALTHY
 from network import Network
 
@@ -38,13 +39,13 @@ def report(tshark, tmp_path):
 
 
 def lines_of(scenario):
-    """{path: [(seconds, result)]} of values that have one"""
+    """{path: [(seconds, result, unit)]} of values that have one"""
     out = {}
     for answer in series(scenario):
         for path in dict.fromkeys(v.path for v in answer.values if not v.is_text):
-            cooked = next(v.cooked for v in answer.values if v.path == path)
+            cooked, kind = next((v.cooked, v.type) for v in answer.values if v.path == path)
             if cooked is not None:
-                out.setdefault(path, []).append((answer.at.timestamp(), cooked))
+                out.setdefault(path, []).append((answer.at.timestamp(), cooked, unit_of(kind)))
     return out
 
 
@@ -64,10 +65,10 @@ def test_each_result_is_a_point(report, passes):
     lines, clocks, expected = {row[0]: row for row in data['series']}, clocks_of(data), lines_of(scenario)
     assert set(lines) == set(expected) and len(expected) > 10 and len({tuple(c) for c in data['clocks']}) == len(clocks)
     for path, points in expected.items():
-        _, _, count, low, mean, high, last, _, clock, values, _ = lines[path]
-        numbers, at = [number for _, number in points], clocks[clock]
-        assert count == len(points) == sum(v is not None for v in values) and len(at) == len(values), path
-        assert at == sorted(at) and all(abs(a - b) < 0.0006 for a, (b, _) in zip([a for a, v in zip(at, values) if v is not None], points)), path
+        _, unit, count, low, mean, high, last, _, clock, values, _ = lines[path]
+        numbers, at = [number for _, number, _ in points], clocks[clock]
+        assert {unit} == {kind for *_, kind in points} and count == len(points) == sum(v is not None for v in values) and len(at) == len(values), path
+        assert at == sorted(at) and all(abs(a - b) < 0.0006 for a, (b, *_) in zip([a for a, v in zip(at, values) if v is not None], points)), path
         assert all(is_near(a, b) for a, b in zip([v for v in values if v is not None], numbers)) and is_near(last, numbers[-1]), path
         assert is_near(low, min(numbers)) and is_near(high, max(numbers)) and is_near(mean, sum(numbers) / len(numbers)), path
 
@@ -154,6 +155,22 @@ def test_a_set_that_is_empty_now_and_then_has_no_instances_then(tshark, tmp_path
     assert data['thinned'] == data['roomless'] == 0
 
 
+def test_times_of_calls(report):
+    """A mark has the time from its request, if there is one. The last request may be answered later: no mark. Frames need not be in the order of
+    their times: here the first calls are not, nor the third sample's request and response."""
+    s, sent = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', [5]), instances='a'), iter([1, 1, 1, 0, 1, 1, 1, 0])
+    scenario, c = begin(Server([s]), s, alters=lambda opnum, kind, stub: stub if opnum != stubs.DATA or next(sent) else None)
+    run(c, [ask(s, 1, '*')], 4, close=False)
+    times, calls, asked = [at for at, _ in scenario.capture.frames], sorted(scenario.frames), [n for n, _ in frames_of(scenario, stubs.DATA, 'request')]
+    for number, later in (*zip(calls, (20, -10, 30, -20, 40)), (asked[2], 1.5)):
+        times[number - 1] += int(later * 1000)
+    scenario.capture.frames = [(at, frame) for at, (_, frame) in zip(times, scenario.capture.frames)]
+    data, (first, last) = page_data(report(scenario)), [one([times[n - 1] for n in calls]) for one in (min, max)]
+    assert (round(data['begin'] * 10 ** 6), round(data['seconds'] * 10 ** 6)) == (first, last - first)
+    marks = [(data['kinds'][kind], frame, took, calls) for _, kind, frame, took, calls in data['timelines'][0][1]]
+    assert marks == [('answered', asked[0] + 1, 1000, 1), ('no answer', asked[1], -1, 1), ('answered', asked[2] + 1, -1, 1)]
+
+
 @pytest.mark.parametrize('name, mark, count', [
     ('client-late-tcp', 'late', 1), ('server-late-sealed', 'slow', 1), ('server-slow-tcp', 'slow', 10), ('server-late-hkpd', 'slow', 1),
     ('answers-lost-tcp', 'not captured', 3), ('answers-lost-hkpd', 'not captured', 3), ('server-restarted-tcp', 'restarted', 1),
@@ -199,6 +216,15 @@ def test_findings_in_plain_words(tshark, tmp_path):
     assert len(texts) > 50 and not [text for text in texts if re.search(r'-z |docs/|-o |Expert Information', text)]
 
 
+@pytest.mark.parametrize('name, who, what', [
+    ('syn-unanswered', 'Network to 192.0.2.20', 'Server not reachable, port 445'), ('syn-refused', 'Server 192.0.2.20', 'Connection refused, port 445'),
+    ('open-denied', 'Server SRV01', 'Calls failed'), ('client-late-tcp', 'Client 192.0.2.10', 'Late polls'), ('answers-lost-tcp', 'Capture', 'Packets missing'),
+    ('two-objects-never-delivered', 'Server SRV01', 'Counters not delivered, first Process (230)')])
+def test_who_and_what(tshark, tmp_path, name, who, what):
+    finding, = page_of(tshark, tmp_path, FAULTY[name])['findings']
+    assert (finding['who'], finding['what']) == (who, what)
+
+
 def test_of_nothing(tshark, tmp_path):
     """Where nothing tells the cause, what it may be stands there."""
     network, out = Network(), tmp_path / 'report.html'
@@ -228,8 +254,9 @@ def test_the_page_names_the_capture(tshark, tmp_path, how):
     capture, out = TOP / 'test' / 'pcaps' / 'hkpd-plain.pcap', tmp_path / 'report.html'
     with capture.open('rb') as stream:
         words = [word.replace('FILE', str(capture)) for word in how]
-        subprocess.run(['tshark', *words, '-z', 'pcq,report,%s' % out], env=tshark.env, stdin=stream, check=True)
-    assert page_data(out.read_text())['file'] == ('' if '-' in how else 'hkpd-plain.pcap')
+        subprocess.run(['tshark', *words, '-z', 'pcq,report,%s' % out, '-z', 'pcq,page'], env=dict(tshark.env, HOME=str(tmp_path)), stdin=stream, check=True)
+    name = '' if '-' in how else 'hkpd-plain.pcap'
+    assert page_data(out.read_text())['file'] == name and (tmp_path / ((name or 'counters') + '.html')).exists()
 
 
 def test_sealed_without_a_key(tshark, tmp_path):

@@ -32,9 +32,12 @@ static void check(const chart_line *line, unsigned count, double low, double hig
 
 static void add(chart_lines *lines, const char *query, unsigned number, const char *path, double value)
 {
+    static const perf_counter_type type = {.unit = "/sec"};
     const chart_sample sample = {query, number, number};
+    chart_line *line = keyed_list_find_or_add(&lines->all, path, sizeof *line);
 
-    chart_line_add(lines, keyed_list_find_or_add(&lines->all, path, sizeof(chart_line)), &sample, value, false);
+    line->whose.type = &type;
+    chart_line_add(lines, line, &sample, value, false);
 }
 
 /* Returns what a page has of all lines, to be freed. */
@@ -88,7 +91,7 @@ static void test_large(void)
             assert(wmem_array_get_count(line->points) > 1000);
         }
     }
-    assert(points <= 400000);
+    assert(points <= 400000 && points > 200000);
     assert(strlen(text) < PAGE);
     g_free(text);
     wmem_destroy_allocator(lines.all.pool);
@@ -135,10 +138,24 @@ static void test_clocks(void)
     wmem_destroy_allocator(lines.all.pool);
 }
 
+/* A list has room for so many bytes of entries and keys, and no more. */
+static void test_room(void)
+{
+    keyed_list list = {0};
+
+    keyed_list_begin(&list, NULL, 2 * (sizeof(chart_line) + 1));
+    assert(keyed_list_find_or_add(&list, "a", sizeof(chart_line)));
+    const chart_line *line = keyed_list_find_or_add(&list, "b", sizeof *line);
+    assert(line && keyed_list_find_or_add(&list, "b", sizeof *line) == line);
+    assert(keyed_list_find_or_add(&list, "", 1) == NULL && keyed_list_find_or_add(&list, NULL, 1) == NULL);
+    wmem_destroy_allocator(list.pool);
+}
+
 int main(void)
 {
     test_large();
     test_gaps();
     test_clocks();
+    test_room();
     return 0;
 }
