@@ -33,7 +33,7 @@ UAT_CSTRING_CB_DEF(table, paths, table_row)
 /* Sets the paths of a table row. Wireshark's `size` of a text with "\\" is one too small, so the text is measured. */
 static void set_paths(void *row, const char *text, unsigned size _U_, const void *data, const void *more)
 {
-    table_paths_set_cb(row, text, text ? (unsigned)strlen(text) : 0, data, more);
+    table_paths_set_cb(row, text, (unsigned)strlen(text), data, more);
 }
 
 static void *copy_row(void *to, const void *from, size_t size _U_)
@@ -82,9 +82,8 @@ static ws_pref_bool check_row(void *record, char **error)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
     const table_row *row = record;
-    const char *name = row->name ? row->name : "", *paths = row->paths ? row->paths : "";
-    bool is_name = g_ascii_islower(name[0]) && name[strspn(name, allowed)] == '\0';
-    char **patterns = split_patterns(paths);
+    bool is_name = g_ascii_islower(row->name[0]) && row->name[strspn(row->name, allowed)] == '\0';
+    char **patterns = split_patterns(row->paths);
     const char *wrong =
         !is_name   ? "is no name of a watched counter: it begins with a small letter (a to z), and has small letters, "
                      "digits and _ only"
@@ -92,7 +91,7 @@ static ws_pref_bool check_row(void *record, char **error)
                    : "is no path like \\Set(Instance)\\Counter or \\\\SERVER\\Set\\Counter, with ; between several "
                      "(behind -o, each \\ is typed twice)";
 
-    *error = wrong ? g_strdup_printf("\"%s\" %s", is_name ? paths : name, wrong) : NULL;
+    *error = wrong ? g_strdup_printf("\"%s\" %s", is_name ? row->paths : row->name, wrong) : NULL;
     g_strfreev(patterns);
     return *error == NULL;
 }
@@ -139,14 +138,13 @@ static void take_table(void)
 
 /* --- Which values they are --------------------------------------------------------------------------------------- */
 
-/* Returns true if a path matches a pattern. One with a single backslash in front is of every computer. Needs: a path without case. */
+/* Returns true if a path matches a pattern. One with a single backslash in front is of every computer. Needs: a value stream's path, without case. */
 static bool has_match(char *const *patterns, const char *path)
 {
-    const char *set = g_str_has_prefix(path, "\\\\") ? strchr(path + 2, '\\') : NULL;
+    const char *set = strchr(path + 2, '\\');
 
     for (unsigned i = 0; patterns[i]; i++) {
-        bool any_machine = patterns[i][0] == '\\' && patterns[i][1] != '\\';
-        if (g_pattern_match_simple(patterns[i], any_machine && set ? set : path)) {
+        if (g_pattern_match_simple(patterns[i], patterns[i][1] == '\\' ? path : set)) {
             return true;
         }
     }
@@ -155,7 +153,7 @@ static bool has_match(char *const *patterns, const char *path)
 
 watched_counter *watch_rows_of(const char *path)
 {
-    char *folded = path && rows ? fold_case(path) : NULL;
+    char *folded = path ? fold_case(path) : NULL;
     watched_counter *first = NULL, **end = &first;
 
     for (watched_counter *row = rows; folded && row; row = row->next) {

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from gen import hkpd_scenario
-from gen.scripted import Server, ask, begin, counter, learn, multiple, run, capture_talk
+from gen.scripted import Server, ask, begin, counter, learn, multiple, run, capture_talk, unseen
 from series import series
 from test_order import sharkd  # noqa: F401 (a fixture)
 
@@ -25,7 +25,7 @@ def rows(**paths):
 
 
 def processors_set(instances=('0', '1', '_Total')):
-    return multiple('Processor', counter(1, 'PERF_100NSEC_TIMER', '% Time', lambda at, k: 1000000 * at.number * (k + 1)),
+    return multiple('Processor', counter(1, 'PERF_100NSEC_TIMER', '% Time', lambda at, k: 1000000 * at.number * (k + 1) + k),
                     counter(2, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 100 * at.number + k),
                     instances=instances if callable(instances) else list(instances))
 
@@ -132,6 +132,9 @@ def test_what_is_assumed_says_so(tshark, tmp_path):
     scenario = processors(info=False)
     shown = labels(tshark, scenario.write(tmp_path / 'scenario.pcap'), *rows(w='\\*\\*'))
     assert shown and all((' (assumed) = ' in x) for x in shown)
+    s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: (10 * k + 1) * at.number), instances=lambda n: [(i, x) for i, x in zip((0, 1, 2, 6), 'axxb')])
+    scenario = capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')])))
+    assert ': w 1.00 /sec to 31.0 /sec (assumed), 4 values (' in str(tshark.info(scenario.write(tmp_path / 'scenario.pcap'), *rows(w='\\*\\*')))
 
 
 # --- All that they have in an answer ----------------------------------------------------------------------------------
@@ -142,7 +145,7 @@ RAW = ' (raw; first sample)'
 @pytest.mark.parametrize('paths, first, later', [
     ('\\Processor(1)\\Level', '1', '%d01'),
     ('\\Processor(*)\\Level', '0 to 2, 3 values', '%d00 to %d02, 3 values'),
-    ('\\Processor(1)\\% Time', '0' + RAW, '20.0 %%'),
+    ('\\Processor(1)\\% Time', '1' + RAW, '20.0 %%'),
     ('\\Processor(?)\\%*;\\Processor(_Total)\\% Time', '0' + RAW + ', first of 3 values', '10.0 %% to 30.0 %%, 3 values'),
     ('\\Nothing\\Of it', None, None)])
 def test_several_values(tshark, tmp_path, paths, first, later):
@@ -156,22 +159,22 @@ def test_several_values(tshark, tmp_path, paths, first, later):
 
 
 def test_a_result_that_some_lack(tshark, tmp_path):
-    """An instance that is new beside those that stay; and the table's rows in their order."""
-    s = multiple('GPU', counter(1, 'PERF_100NSEC_TIMER', 'Busy', lambda at, k: 1000000 * at.number * (k + 1)),
-                 instances=lambda n: [(i, 'abcd'[i]) for i in range(3 + (n == 2))])
+    """Instances that are new beside those that stay; and the table's rows in their order."""
+    s = multiple('GPU', counter(1, 'PERF_100NSEC_TIMER', 'Busy', lambda at, k: 1000000 * at.number * (2 * (k + (at.number < 2)) % 5)),
+                 instances=lambda n: [(i, 'xabcy'[i]) for i in range(n < 2, 4 + (n == 2))])
     scenario, c = begin(Server([s]), s)
     run(c, [ask(s, 1, '*')], 3)
     capture = scenario.write(tmp_path / 'scenario.pcap')
     last = series(scenario)[2].frame
-    assert ': v 20.0 %, w 10.0 % to 30.0 %, 4 values (1 block, ' in tshark.info(capture, *rows(v='\\GPU(b)\\Busy', w='\\GPU(*)\\Busy'))[last]
+    assert ': v 40.0 %, w 10.0 % to 40.0 %, 5 values (1 block, ' in tshark.info(capture, *rows(v='\\GPU(b)\\Busy', w='\\GPU(*)\\Busy'))[last]
 
 
 def test_how_several_become_one_number(tshark, tmp_path):
     """max() of a display filter."""
     scenario = processors()
-    capture, several = scenario.write(tmp_path / 'scenario.pcap'), rows(w='\\Processor(*)\\Level')
-    out, _ = tshark.run('-r', capture, *several, '-Y', 'max(pcq.watch.w) == 302', '-T', 'fields', '-e', 'frame.number')
-    assert out.split() == [str(series(scenario)[3].frame)]
+    capture, several = scenario.write(tmp_path / 'scenario.pcap'), rows(v=CPU, w='\\Processor(*)\\Level')
+    out, _ = tshark.run('-r', capture, *several, '-Y', 'max(pcq.watch.w) == 302')
+    assert [line.split()[0] for line in out.splitlines()] == [str(series(scenario)[3].frame)]
 
 
 # --- The table ----------------------------------------------------------------------------------------------------
@@ -247,6 +250,15 @@ def test_a_statistic_of_some_paths(tshark, tmp_path, argument, paths, samples):
     s = processors_set()
     scenario = capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*'), ask(s, 2, '*'), ask(s, 9, '*')], 4)))
     assert asked_for(tshark, scenario.write(tmp_path / 'scenario.pcap'), argument) == (paths, paths * samples)
+
+
+def test_values_without_a_path(tshark, tmp_path):
+    """Nobody knows whose they are: they fit nothing."""
+    s = processors_set()
+    server = Server([s])
+    early = unseen(server).query([ask(s, 2, '*')], info=False)
+    capture = capture_talk(server, lambda c: c.data(early, 1 << 20)).write(tmp_path / 'scenario.pcap')
+    assert asked_for(tshark, capture, ',\\*\\*') == ([], []) and ': 3 values (' in str(tshark.info(capture, *rows(w='\\*\\*')))
 
 
 @pytest.mark.parametrize('argument', ['', ',', ',pcq || pcq.path contains "\\\\"'])
