@@ -44,7 +44,11 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const va
     csv_time(head, &pinfo->abs_ts, false /* is_pdh */);
     csv_integer(head, pinfo->num);
     csv_text(head, is_hkpd ? "hkpd" : "pcq");
-    handle ? csv_integer(head, handle->number) : csv_text(head, NULL);
+    if (handle) {
+        csv_integer(head, handle->number);
+    } else {
+        csv_text(head, NULL);
+    }
     csv_text(head, stream->computer);
 }
 
@@ -73,7 +77,7 @@ static void write_outcome(GString *text, value_stream *stream, const perf_result
 
     if (!is_calculated) {
         csv_text(text, NULL);
-    } else if (type && type->formula == PERF_FORMULA_RAW) { /* a raw count is itself, with all its bits */
+    } else if (type->formula == PERF_FORMULA_RAW) { /* a raw count is itself, with all its bits */
         csv_integer(text, stream->now.at.raw.value);
     } else {
         csv_plain(text, number, strlen(text_exact_number(number, result->value)));

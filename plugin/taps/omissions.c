@@ -25,7 +25,7 @@ void omissions_count_call(omissions *o, const call_tap_data *tapped)
         o->counts[OMITTED_ORPHANS] += answer->handle == NULL;
         o->counts[OMITTED_MALFORMED] += answer->handle && answer->sample == NULL;
     } else if (tapped->is_response && tapped->brings_data) { /* a response without a status ends too soon */
-        o->counts[OMITTED_MALFORMED] += tapped->is_damaged && !tapped->has_status && !tapped->has_failed;
+        o->counts[OMITTED_MALFORMED] += tapped->is_damaged && !tapped->has_status;
     }
 }
 

@@ -34,7 +34,7 @@ static void add_blocks(wmem_array_t *to, wmem_allocator_t *pool, const call_tap_
         if (has_failed || (perf_group_is_empty(group) && !tapped->is_hkpd)) {
             value_stream_enter(stream, group);
             const char *path = value_stream_path(stream);
-            bool is_assumed = path && value_stream_assumed(stream);
+            bool is_assumed = value_stream_assumed(stream);
             path = has_failed && path == NULL ? "(not known whose block it is)" : path;
             add_refusal(to, pool, has_failed ? REFUSED_BLOCK : REFUSED_INSTANCES, path, is_assumed,
                         has_failed ? group->status : 0, 0);

@@ -178,11 +178,18 @@ def test_objects_again_and_again(sharkd, tmp_path):     # noqa: F811
 
 
 def test_standard_output(tshark, tmp_path, export):
-    scenario = small()
-    for form in 'csv', 'long':
-        text = export(scenario, form)
-        done = tshark.start('-q', '-r', tmp_path / 'scenario.pcap', '-z', 'pcq,%s,-' % form)
-        assert (done.returncode, done.stdout) == (0, text.encode())
+    """Of all queries, for "-" and for no name."""
+    for form, others in ('csv', ['out-query-2.csv']), ('long', []):
+        text = export(two_queries()[0], form) + ''.join((tmp_path / name).read_bytes().decode() for name in others)
+        for name in '-', '':
+            done = tshark.start('-q', '-r', tmp_path / 'scenario.pcap', '-z', 'pcq,%s,%s,pcq' % (form, name))
+            assert (done.returncode, done.stdout) == (0, text.encode())
+
+
+def test_a_name_without_a_dot(tshark, tmp_path):
+    capture = two_queries()[0].write(tmp_path / 'scenario.pcap')
+    subprocess.run([TSHARK, '-q', '-r', capture, '-z', 'pcq,csv,run'], env=tshark.env, cwd=tmp_path, check=True)
+    assert {p.name for p in tmp_path.glob('r*')} == {'run', 'run-query-2'}
 
 
 def test_rows_as_they_come(tshark):
