@@ -391,7 +391,7 @@ def test_refused_counters_have_blank_columns(tshark, tmp_path, form, passes):
     assert [r[1:] for r in second[1:]] == [['5.000000', '6.000000', ' ', ' ']] * 2 and not list(tmp_path.glob('*query-3*'))
 
 
-def test_refused_blocks(export):
+def test_refused_blocks(tshark, tmp_path, export):
     """An instance that is gone: a row with the block's status and no value; no column of its own in PDH-CSV."""
     s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', [5]), instances=lambda n: [(ord(x), x) for x in ('ab', 'a', 'ab')[n]])
     scenario, c = begin(Server([s]), s)
@@ -402,36 +402,43 @@ def test_refused_blocks(export):
         ('a', '5', '5', '', '0'), ('b', '', '', 'ERROR_NO_DATA', '232'),
         ('a', '5', '5', '', '0'), ('b', '5', '5', '', '0')]
     assert rows[3]['path'] == '\\\\SRV01\\Comings(b)\\Size' and {r['assumed'] for r in rows} == {'0'}
-    guessed = long_rows(export(capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 1, 'b')], 3, info=False))),
-                               'long'))
-    assert [(r['status'], r['assumed']) for r in guessed] == [(r['status'], '1') for r in rows]
     assert compare_pdh(export(scenario, 'csv'), series(scenario)) == 5
+    scenario, c = begin(Server([s]), s)
+    run(c, [ask(s, 1, 'a'), ask(s, 1, 'b')], 3, info=False, close=False)
+    c.line.rpc.call_id -= 1     # a second response to the last call
+    c.line.response(stubs.DATA, frames_of(scenario, stubs.DATA, 'response')[1][1].stub)
+    assert [(r['status'], r['assumed']) for r in long_rows(export(scenario, 'long'))] == [(r['status'], '1') for r in rows]
+    failed, = table(tshark, tmp_path / 'scenario.pcap', 'pcq,refusals')
+    assert (failed['Path'], failed['Count']) == ('\\\\SRV01\\Comings(b)\\Size (assumed)', '1')
 
 
 # --- Damage: of captures with bad input statistics/test_books.py looks at both forms ---------------------------------
 
-def simple_packets(scenario, path):
-    """pcapng whose packets have no time: a section, an interface, Simple Packet Blocks."""
+def odd_packets(scenario, path, at):
+    """pcapng: a section, an interface, Simple Packet Blocks, whose packets have no time, or Enhanced ones, of a time in microseconds."""
     def block(kind, body):
         body += bytes(-len(body) % 4)
         return struct.pack('<II', kind, len(body) + 12) + body + struct.pack('<I', len(body) + 12)
     path.write_bytes(block(0x0A0D0D0A, struct.pack('<IHHq', 0x1A2B3C4D, 1, 0, -1)) + block(1, struct.pack('<HHI', 1, 0, 0)) +
-                     b''.join(block(3, struct.pack('<I', len(data)) + data) for _, data, *_ in scenario.capture.frames))
+                     b''.join(block(6, struct.pack('<5I', 0, at >> 32, at % 2 ** 32, len(data), len(data)) + data) if at else
+                              block(3, struct.pack('<I', len(data)) + data) for _, data, *_ in scenario.capture.frames))
     return path
 
 
-def test_frames_without_a_time(tshark, tmp_path, passes):
-    """Blank cells, not the year 1970, and no time that an answer took."""
-    scenario = small()
-    capture, out, long = simple_packets(scenario, tmp_path / 'scenario.pcapng'), tmp_path / 'out.csv', tmp_path / 'long.csv'
-    tshark.run('-q', '-r', capture, '-z', 'pcq,csv,%s' % out, '-z', 'pcq,long,%s' % long, *passes)
+@pytest.mark.parametrize('at', [0, 10 ** 18], ids=['no time', 'the year 33658'])
+def test_frames_without_a_time(tshark, tmp_path, passes, at):
+    """Blank cells, not the year 1970, and no time that an answer took. The report has no clock to show."""
+    scenario, page = small(), tmp_path / 'page.html'
+    capture, out, long = odd_packets(scenario, tmp_path / 'scenario.pcapng', at), tmp_path / 'out.csv', tmp_path / 'long.csv'
+    tshark.run('-q', '-r', capture, '-z', 'pcq,csv,%s' % out, '-z', 'pcq,long,%s' % long, '-z', 'pcq,report,%s' % page, *passes)
+    assert ('"begin":%d,"seconds":0,"east":0' % (at // 10 ** 6)) in page.read_text()
     rows = pdh_rows(out.read_bytes().decode())[1:]
     assert len(rows) == len(series(scenario)) and {r[0] for r in rows} == {' '}
     rows = long_rows(long.read_bytes().decode())
     assert {r['time'] for r in rows} == {''} and any(r['result'] for r in rows)
     row, = table(tshark, capture, 'pcq,queries', *passes)
     assert row['Samples'] == str(len(series(scenario))) and row['Interval (s)'] in ('', '0')
-    assert {row[c] for c in ('Median SRT (s)', 'Max SRT (s)', 'Max SRT frame')} == {''}
+    assert at or {row[c] for c in ('Median SRT (s)', 'Max SRT (s)', 'Max SRT frame')} == {''}
 
 
 # --- Never silently empty -----------------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ def test_gaps(report):
     assert values == {'Gone(always)': [0, 10, 20, 30, 40, 50], 'Gone(at times)': [1, 11, None, 41, 51], 'Other(a)': [7, 7, 7]}
 
 
-def test_what_is_assumed(report):
+def test_what_is_assumed(tshark, tmp_path, report):
     """No id tells two instances of one name apart: their lines say how many results are a guess, which proves no instance that began again."""
     rows = [[('svc', (20, 7000)[n < 3] + n), ('svc', 100 + n), ('a', (n, 1000 + 10 * n)[n < 3])] for n in range(6)]
     s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Work/sec', lambda at, k: rows[min(at.number, 5)][k][1]),
@@ -96,6 +96,7 @@ def test_what_is_assumed(report):
     data = page_data(report(capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 6)))))
     assert [(row[0][7:].split('\\')[1], row[2], row[7]) for row in data['series']] == [('Set(svc)', 4, 4), ('Set(svc#1)', 5, 5), ('Set(a)', 4, 0)]
     assert [row[10] for row in data["series"]] == [[0, 2, 3], [0], []]
+    assert [row['Resets'] for row in table(tshark, tmp_path / 'scenario.pcap', 'pcq,counters') if row['Unit']] == ['0', '0', '1']
 
 
 def test_names_stay_text(report):

@@ -353,6 +353,8 @@ def test_the_refused(stat, passes):
     c.open()
     h = c.query([ask(s, 1, 'a'), ask(s, 9, 'a'), ask(s, 1, 'b')], info=False)
     c.validate(h, [ask(s, 9, 'a')])
+    c.line.rpc.call_id -= 1                         # answered twice
+    c.line.response(stubs.VALIDATE, frames_of(scenario, stubs.VALIDATE, 'response')[-1][1].stub)
     c.validate(h, [ask(s, 9, 'b')], add=False)      # no removal is a refusal
     c.validate(h, [ask(s, 1, 'b')])                 # the query has it: no refusal either
     c.info(h)
