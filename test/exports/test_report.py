@@ -12,6 +12,7 @@ import pytest
 from conftest import TOP
 from faulty import FAULTY
 from gen import stubs
+from gen.scenario import Scenario
 from gen.scripted import Server, ask, begin, counter, frames_of, learn, multiple, run, capture_talk, whole_session
 from series import series, table, unit_of
 from healthy import HEALTHY
@@ -107,10 +108,10 @@ def test_names_stay_text(report):
     assert HOSTILE not in page
 
 
-def page_of(tshark, folder, scenario):
+def page_of(tshark, folder, scenario, *args):
     network, out = Network(), folder / 'report.html'
     scenario.play(network)
-    tshark.run('-q', '-r', network.capture.write(folder / 'scenario.pcap'), *scenario.options, '-z', 'pcq,report,%s' % out)
+    tshark.run('-q', '-r', network.capture.write(folder / 'scenario.pcap'), *scenario.options, '-z', 'pcq,report,%s' % out, *args)
     return page_data(out.read_text())
 
 
@@ -179,12 +180,8 @@ def test_times_of_calls(report):
 def test_line_of_time(tshark, tmp_path, name, mark, count):
     """Of a monitor that is broken: it has these marks, no others, and a sample has one; the verdict is there as it is. Lines break at each
     sample without values."""
-    network, out, said = Network(), tmp_path / 'report.html', tmp_path / 'said.json'
-    scenario = FAULTY[name]
-    scenario.play(network)
-    tshark.run('-q', '-r', network.capture.write(tmp_path / 'scenario.pcap'), *scenario.options, '-z', 'pcq,report,%s' % out, '-z', 'pcq,summary,%s' % said)
-    data = page_data(out.read_text())
-    assert data['verdict'] == json.loads(said.read_text())
+    data = page_of(tshark, tmp_path, FAULTY[name], '-z', 'pcq,summary,%s' % (tmp_path / 'said.json'))
+    assert data['verdict'] == json.loads((tmp_path / 'said.json').read_text())
     marks = sum(marks_of(data), Counter())
     assert count <= marks[mark] <= count + 2 and set(marks) <= {'answered', mark}, marks
     assert sum(marks[one] for one in ('answered', 'late', 'slow', 'restarted')) == sum(monitor['samples'] for monitor in data['verdict']['monitors'])
@@ -198,11 +195,14 @@ def test_line_of_time(tshark, tmp_path, name, mark, count):
         assert len(gaps) == len(breaks) and all(span[0] < at < span[1] for at, span in zip(gaps, breaks)), row[0]
 
 
-def test_a_request_in_fragments_is_one_call(tshark, tmp_path):
-    """Two questions of one key: each is a monitor."""
+@pytest.mark.parametrize('name, marks', [('hkpd-plain', [{'answered': 5, 'malformed': 1, 'failed': 2}, {'answered': 1}]), ('tcp-ntlm', [{'answered': 4}])])
+def test_marks_of_captures(tshark, tmp_path, name, marks):
+    """Requests in fragments, and two questions of one key: each is a monitor. Sealed calls without a key."""
     out = tmp_path / 'report.html'
-    tshark.run('-q', '-r', TOP / 'test' / 'pcaps' / 'hkpd-plain.pcap', '-z', 'pcq,report,%s' % out)
-    assert marks_of(page_data(out.read_text())) == [{'answered': 5, 'malformed': 1, 'failed': 2}, {'answered': 1}]
+    tshark.run('-q', '-r', TOP / 'test' / 'pcaps' / (name + '.pcap'), '-z', 'pcq,report,%s' % out)
+    data, is_sealed = page_data(out.read_text()), name == 'tcp-ntlm'
+    assert marks_of(data) == marks and [monitor['sealed'] for monitor in data['verdict']['monitors']] == [is_sealed] * len(marks)
+    assert (data['notes'], data['series'] == []) == (['requests and responses not decoded: 104'] if is_sealed else [], is_sealed)
 
 
 def test_findings_in_plain_words(tshark, tmp_path):
@@ -226,11 +226,9 @@ def test_who_and_what(tshark, tmp_path, name, who, what):
     assert (finding['who'], finding['what']) == (who, what)
 
 
-def test_of_nothing(tshark, tmp_path):
+def test_of_nothing(report):
     """Where nothing tells the cause, what it may be stands there."""
-    network, out = Network(), tmp_path / 'report.html'
-    tshark.run('-q', '-r', network.capture.write(tmp_path / 'scenario.pcap'), '-z', 'pcq,report,%s' % out)
-    data = page_data(out.read_text())
+    data = page_data(report(Scenario()))
     assert (data['first_frame'], data['timelines'], data['verdict']['monitors']) == (0, [], [])
     assert [note[:14] for note in data['notes']] == ['no call of Per']
 
@@ -258,15 +256,6 @@ def test_the_page_names_the_capture(tshark, tmp_path, how):
         subprocess.run(['tshark', *words, '-z', 'pcq,report,%s' % out, '-z', 'pcq,page'], env=dict(tshark.env, HOME=str(tmp_path)), stdin=stream, check=True)
     name = '' if '-' in how else 'hkpd-plain.pcap'
     assert page_data(out.read_text())['file'] == name and (tmp_path / ((name or 'counters') + '.html')).exists()
-
-
-def test_sealed_without_a_key(tshark, tmp_path):
-    out = tmp_path / 'report.html'
-    tshark.run('-q', '-r', TOP / 'test' / 'pcaps' / 'tcp-ntlm.pcap', '-z', 'pcq,report,%s' % out)
-    data = page_data(out.read_text())
-    monitor, = data['verdict']['monitors']
-    assert monitor['sealed'] and data['notes'] == ['requests and responses not decoded: 104'] and data['series'] == []
-    assert marks_of(data) == [{'answered': monitor['samples']}] and monitor['samples'] == 4
 
 
 def test_what_a_browser_may_do(report):

@@ -13,11 +13,6 @@ from test_csv import export      # noqa: F401: a fixture
 from test_sessions import add_session
 
 
-def time_of(row):
-    """The long form's time as PDH-CSV has it."""
-    return '{1}/{2}/{0} '.format(*row['time'][:10].split('-')) + row['time'][11:23]
-
-
 @pytest.mark.parametrize('kind', ['orderly', 'losses', 'aliases'])
 def test_both_forms_say_the_same(tshark, tmp_path, kind):
     """Queries that change between samples, instances that come and go, handles that are dealt out again, answers that were lost: what is
@@ -31,7 +26,8 @@ def test_both_forms_say_the_same(tshark, tmp_path, kind):
     for row in long_rows((tmp_path / 'long').read_bytes().decode()):
         if row['query'] and row['path'] and row['status'] == '0':
             query = queries.setdefault((row['protocol'].replace('pcq', 'query'), row['query']), {})
-            query.setdefault((row['frame'], time_of(row)), {}).setdefault(row['path'], row['result'])
+            time = '{1}/{2}/{0} '.format(*row['time'][:10].split('-')) + row['time'][11:23]      # as PDH-CSV has it
+            query.setdefault((row['frame'], time), {}).setdefault(row['path'], row['result'])
     for number, answers in queries.items():
         file = tmp_path / ('out-%s-%s.csv' % number)
         header, *rows = pdh_rows((file if file.exists() else tmp_path / 'out.csv').read_bytes().decode())

@@ -210,19 +210,20 @@ def test_servers_that_are_called_alike(tshark, tmp_path):
 
 def test_countersets_of_one_name(tshark, tmp_path):
     """The row, line and column of a path are the first's, and of its type; other values are left out, which is said."""
-    sets = [multiple('Set', counter(i, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k, i=i: 10 * i), instances='a') for i in (1, 2)]
+    sets = [multiple('Set', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k, i=i: 10 * i) for i in (1, 2)], instances='a') for _ in range(2)]
     sets[1].guid = sets[1].guid[:-1] + '0'
     scenario, c = begin(Server(sets), *sets)
     h = run(c, [ask(sets[0], 1, 'a')], close=False)
     c.validate(h, [ask(sets[0], 1, 'a')], add=False)
-    c.validate(h, [ask(sets[1], 2, 'a')])
+    c.validate(h, [ask(sets[0], 2, 'a'), ask(sets[1], 1, 'a')])
+    c.info(h)
     c.data(h, 9999)
     path, level = scenario.write(tmp_path / 'x.pcap'), '\\\\SRV01\\Set(a)\\Level'
     rows = [(r['Counter'], r['Mean']) for r in table(tshark, path, 'pcq,counters')]
-    assert rows == [(level, '10'), ('values without a row (texts, repeated paths): 1', None)]
+    assert rows == [(level, '10'), ('values without a row (texts, repeated paths): 2', None)]
     tshark.run('-q', '-r', path, '-z', 'pcq,report,%s' % (tmp_path / 'page'), '-z', 'pcq,csv,%s' % (tmp_path / 'x.csv'))
     page = page_data((tmp_path / 'page').read_text())
-    assert [(row[0], row[4]) for row in page['series']] == [(level, 10)] and page['roomless'] == 1
+    assert [(row[0], row[4]) for row in page['series']] == [(level, 10)] and page['roomless'] == 2
     assert [row[1:] for row in csv.reader((tmp_path / 'x.csv').open())] == [[level], *[['10.000000']] * 2, [' ']]
 
 

@@ -56,22 +56,6 @@ def frames(scenario, opnum, kind):
 
 # --- counters -------------------------------------------------------------------------------------------------------
 
-def expected_counters(answers):
-    """{path: {column: value}} of the answers of one query"""
-    out = {}
-    for answer in answers:
-        seen = set()
-        for v in answer.values:
-            if v.is_text or v.path in seen:
-                continue
-            seen.add(v.path)
-            row = out.setdefault(v.path, {'Samples': 0, 'results': [], 'type': v.type})
-            row['Samples'] += 1
-            if v.cooked is not None:
-                row['results'].append(v.cooked)
-    return out
-
-
 def as_in_a_table(text):
     """What is not printable is escaped as in C: it would end a cell or a row, steer a terminal or turn its direction."""
     def escaped(c):
@@ -84,7 +68,12 @@ def as_in_a_table(text):
 
 def compare_counters(rows, answers):
     """-> how many have a mean"""
-    expected, count = expected_counters(answers), 0
+    expected, count = {}, 0
+    for answer in answers:
+        for v in {v.path: v for v in reversed(answer.values) if not v.is_text}.values():
+            row = expected.setdefault(v.path, {'Samples': 0, 'results': [], 'type': v.type})
+            row['Samples'] += 1
+            row['results'] += [] if v.cooked is None else [v.cooked]
     shown = {row['Counter'].replace(' (assumed)', ''): row for row in rows}
     assert len(shown) == len(rows) and '0' not in {row['Samples'] for row in rows}
     assert set(shown) == {as_in_a_table(p) for p in expected}
@@ -241,13 +230,11 @@ def test_a_capture_that_is_forgotten_in_its_middle(tshark, tmp_path, statistic):
 
 def test_queries_of_hkpd(stat, passes):
     """Of objects without instances definitions count, whether there are instances now or never."""
-    objects = hkpd_scenario.machine()
     row, = stat(hkpd_scenario.session(samples=4), 'queries', *passes)
     assert row['Query'].startswith('handle ') and row['Samples'] == '4'
     assert row['Opened'].startswith('frame ') and row['Closed'].startswith('frame ')
     assert float(row['Interval (s)']) > 0
-    assert [o.name for o in objects if o.instances is not None and not callable(o.instances) or o.name == 'Empty']
-    assert row['Counters'] == str(sum(len(o.counters) for o in objects)) == '17'
+    assert row['Counters'] == str(sum(len(o.counters) for o in hkpd_scenario.machine())) == '17'
 
 
 # --- whose fault it is ----------------------------------------------------------------------------------------------
@@ -341,14 +328,9 @@ def test_a_response_whose_request_is_missing_has_no_time(stat):
 
 # --- refusals -------------------------------------------------------------------------------------------------------
 
-def comings(name):
-    """b is not there in two samples."""
-    return multiple(name, counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', [5, 5]), instances=lambda n: [(ord(x), x) for x in ('a' if n in (1, 2) else 'ab')])
-
-
 def test_the_refused(stat, passes):
-    """Path, error by name, how often, the first frame, query and client."""
-    s = comings('Comings')
+    """Path, error by name, how often, the first frame, query and client; b is not there in two samples."""
+    s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', [5, 5]), instances=lambda n: [(ord(x), x) for x in ('a' if n in (1, 2) else 'ab')])
     scenario, c = begin(Server([s]), s)
     c.open()
     h = c.query([ask(s, 1, 'a'), ask(s, 9, 'a'), ask(s, 1, 'b')], info=False)

@@ -178,11 +178,6 @@ def test_as_a_table(tshark, tmp_path, name):
     assert {r['Client'] for r in rows} == {'192.0.2.10'}
 
 
-def test_json_on_standard_output(tshark):
-    out, _ = tshark.run('-q', '-r', PCAPS / 'smb3-ntlm.pcap', '-z', 'pcq,summary,json', *KEY)
-    assert json.loads(out)['monitors'][0]['samples'] == 10
-
-
 def test_an_answer_that_was_not_captured_but_acknowledged(summary, passes):
     """The last call was answered: the client acknowledges what the server sent (tcp.analysis.ack_lost_segment)."""
     def answer_lost(m):

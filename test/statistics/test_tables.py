@@ -4,14 +4,12 @@
 import itertools
 import json
 import re
-import struct
 import subprocess
 
 import pytest
 
 from conftest import TSHARK
 from gen import client, model, stubs
-from gen.hostile import GUID, HANDLE, RAWCOUNT, Pcq, block, identifier, instance, instances, string_table, utf16, values
 from gen.server import Query
 from gen.scripted import Server, ask, begin, counter, learn, multiple, run, single, capture_talk
 from test_order import PCAPS, sharkd  # noqa: F401 (a fixture)
@@ -98,19 +96,15 @@ def test_a_table_that_nothing_passes_says_so(tshark, tmp_path):
 
 
 @pytest.mark.parametrize('statistic', ['pcq,counters', 'pcq,long,%s'])
-@pytest.mark.parametrize('samples, paths, is_met', [(3, r'\Nix\A', False), (3, r'\Thing(x)\*', True), (3, r'\thing(*)\one; \Nix(*)\*', True), (3, r'\\OTHER\Thing(x)\One', False), (0, r'\Nix\A', False)])
+@pytest.mark.parametrize('samples, paths, is_met', [
+    (3, r'\Nix\A', False), (3, r'\Thing(x)\*', True), (3, r'\thing(*)\one; \Nix(*)\*', True), (3, r'\\OTHER\Thing(x)\One', False), (0, r'\Nix\A', False)])
 def test_paths_that_no_counter_fits_are_reported(tshark, tmp_path, statistic, samples, paths, is_met):
-    shown, said = tshark.run('-q', '-r', run_of_three(tmp_path, samples), '-z', '%s,%s' % (statistic.replace('%s', str(tmp_path / 'long')), paths))
+    thing = multiple('Thing', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), instances=('x', 'y'))
+    capture = capture_talk(Server([thing]), lambda c: (learn(c, thing), run(c, [ask(thing, 1, '*')], samples))).write(tmp_path / 'a.pcap')
+    shown, said = tshark.run('-q', '-r', capture, '-z', '%s,%s' % (statistic.replace('%s', str(tmp_path / 'long')), paths))
     note = 'no counter fits the paths; -z pcq,counters lists all' if samples else 'no response with counter data is here or passes the filter; -z pcq,summary says why'
     assert said.splitlines() == ([] if is_met else ['tshark: pcq: ' + note])
     assert (note.split(';')[0] in shown) == (statistic == 'pcq,counters' and not is_met)
-
-
-def run_of_three(folder, samples):
-    """Two counters of three instances"""
-    thing = multiple('Thing', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', lambda at, k: k), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', lambda at, k: k),
-                     instances=('x', 'y', 'z'))
-    return capture_talk(Server([thing]), lambda c: (learn(c, thing), run(c, [ask(thing, i, '*') for i in (1, 2)], samples))).write(folder / 'a.pcap')
 
 
 def test_damaged_answers_and_unknown_queries_are_said(tshark, tmp_path):
@@ -164,21 +158,3 @@ def test_sharkd_taps_again_and_again(sharkd, tmp_path):
         for s in order:
             (k, v), = tap(running, s).items()
             assert v == expected[capture][k], k
-
-
-def test_sets_of_one_name_are_not_mixed(tshark, tmp_path):
-    """Their GUIDs are chosen: the halves of one, mixed by a sum, are those of the other."""
-    low, high = struct.unpack('<2Q', GUID)
-    other = struct.pack('<2Q', low ^ (31 * high ^ 31 * (high + 12345)) % 2 ** 64, high + 12345)
-    p = Pcq()
-    for guid in (GUID, other):
-        p.registration(9, utf16('Set'), guid=guid)
-        p.registration(10, string_table([(1, 0)], utf16('Things')), guid=guid)
-        p.counters([1], guid=guid, kind=RAWCOUNT | 0x100)
-    for guid, handle, value in ((GUID, HANDLE, 1), (other, HANDLE[::-1], 1000)):
-        p.handle = handle
-        p.open()
-        p.change([identifier(1, guid=guid)])
-        p.data(block(4, instances([instance('a') + values(1, value)])))
-    out, _ = tshark.run('-q', '-r', p.capture.write(tmp_path / 'a.pcap'), '-z', 'pcq,counters')
-    assert re.findall(r'Things \|(.*?) \|$', out, re.M) == ['1 |1 |1 |1 |1 | |0'] and 'values without a row (texts, repeated paths): 1' in out

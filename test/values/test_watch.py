@@ -132,7 +132,8 @@ def test_what_is_assumed_says_so(tshark, tmp_path):
     scenario = processors(info=False)
     shown = labels(tshark, scenario.write(tmp_path / 'scenario.pcap'), *rows(w='\\*\\*'))
     assert shown and all((' (assumed) = ' in x) for x in shown)
-    s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: (10 * k + 1) * at.number), instances=lambda n: [(i, x) for i, x in zip((0, 1, 2, 6), 'axxb')])
+    s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: (10 * k + 1) * at.number),
+                 instances=lambda n: [*enumerate('axxb')])
     scenario = capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')])))
     assert ': w 1.00 /sec to 31.0 /sec (assumed), 4 values (' in str(tshark.info(scenario.write(tmp_path / 'scenario.pcap'), *rows(w='\\*\\*')))
 
