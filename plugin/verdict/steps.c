@@ -328,7 +328,7 @@ const setup_failure *steps_find_overcome(const verdict_peers *peers, double begi
 }
 
 /* Notes a FIN or RST while a step waits: the server ended the connection instead, or the client left because of a doubt that nothing else explains.
- * `is_lacking`: it acknowledges what was not captured, perhaps the client's FIN, so it blames nobody. */
+ * `is_lacking`: it acknowledges what was not captured, perhaps the client's FIN. */
 static void see_end(verdict_connection *connection, bool by_client, bool is_lacking, verdict_moment now)
 {
     const setup_failure *failure = &connection->peers->failure;
@@ -340,7 +340,7 @@ static void see_end(verdict_connection *connection, bool by_client, bool is_lack
     bool is_explained =
         asker->refused > REFUSED_NOTHING || (failure->shown.count > 0 && failure->outcome != waits->outcome);
 
-    if (is_waiting && (is_doubt ? by_client && !is_explained : !by_client && !is_lacking && is_first)) {
+    if (is_waiting && (is_doubt ? by_client && !is_explained : !by_client && is_first)) {
         fail_step(connection, waits->step, is_doubt ? waits->outcome : waits->outcome + 1,
                   is_doubt ? waits->shown.until : now);
     } else if (is_waiting && now.time - waits->shown.since.time < STEPS_LONG_WAIT) {
@@ -402,11 +402,11 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
             way->holes = (int32_t)(connection->by[!by_client].heard - way->behind) < 0 ? way->holes + 1 : 1;
             way->behind = tcp->th_rawseq;
         }
-        if (lacks->count < MAX_LOSSES) { /* each monitor of the peers sorts them */
-            evidence_add(memory, lacks, now);
+        lacks->count = MIN(lacks->count, MAX_LOSSES - 1); /* each monitor of the peers sorts them */
+        evidence_add(memory, lacks, now);
+        if (wmem_array_get_count(losses) < lacks->count) {
             wmem_array_append_one(losses, gap);
         }
-        lacks->until = now;
         ((capture_gap *)wmem_array_index(losses, lacks->count - 1))->until = now.time;
         connection->peers->waits.shown.count = 0; /* what is lost may be the answer, or a request */
     }

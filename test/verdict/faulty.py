@@ -199,6 +199,13 @@ def denied(m):
     tcp.close()
 
 
+def garbled(w):
+    """What a logon says of domain, user and workstation lies beyond its end."""
+    for n, (when, frame) in enumerate(w.capture.frames):
+        at = frame.find(b'NTLMSSP\0\3') + 32
+        w.capture.frames[n] = when, frame[:at] + b'\xff\xff' + frame[at + 2:] if at > 32 else frame
+
+
 def client_leaves(**how):
     """Nothing is refused, and yet the client goes no further."""
     def rung(w, server):
@@ -220,9 +227,9 @@ def kdc_says(error):
     return rung
 
 
-def kdc_refuses(w, server, error=14):
+def kdc_refuses(w, server, error=14, center=None):
     """KDC_ERR_ETYPE_NOSUPP, or another; then the client does not log on."""
-    kdc_says(error)(w, server)
+    kdc_says(error)(w, center or server)
     client_leaves(mode=3, leaves=SETUP)(w, server)
     del w.since[1:]
 
@@ -405,7 +412,8 @@ LADDER = {
                                                    smb_says(TREE, 0xC0000022)(w, SRV01)), 'share_denied', EITHER, 1),
     'pipe-with-another-status': Faulty(lambda w: [smb_says(CREATE, status)(w, SRV01) for status in (0xC0000034, 0xC0000043)], 'pipe_missing', 'server', 1, says='(STATUS_SHARING_VIOLATION)'),
     'account-with-a-dollar': Faulty(lambda w: [smb_says(SETUP, 0xC000006D, user=x)(w, SRV01) for x in ('monitor', 'SQL$SALES')], 'logon_failed', 'client', 1, says=' as LAB\\SQL$SALES ('),
-    'logon-kdc-behind-a-run': Faulty(and_then(polls(8, mode='smb'), lambda w: kdc_refuses(w, SRV01, 24)), 'logon_failed', 'client', 1, says=', says the key distribution center SRV01 (wrong password)'),
+    'account-garbled': Faulty(and_then(lambda w: smb_says(SETUP, 0xC000006D)(w, SRV01), garbled), 'logon_failed', 'client', 1, says=' as NULL ('),
+    'logon-kdc-behind-a-run': Faulty(and_then(polls(8), lambda w: kdc_refuses(w, SRV01, 24, SRV02)), 'logon_failed', 'client', 1, says=', says the key distribution center 192.0.2.40 (wrong password)'),
     'pipe-missing-beside-sealed': Faulty(beside(RUNGS['pipe-missing'][0], 'sealed'), 'pipe_missing', 'server', 1, at=SRV02),
 }
 
@@ -728,6 +736,16 @@ def one_from_the_middle(mode, *parts):
     return play
 
 
+def thousand_lost(m):
+    """... of another connection, which count as if they were this one's."""
+    tcp = Link(m.network.capture, 80, m.network.port(), server=SRV01[1])
+    for _ in range(1000):
+        with m.network.unseen():
+            tcp.segment(0, b'x', 0x10)
+        with m.network.culprit():
+            tcp.segment(0, b'x', 0x10)
+
+
 def not_captured(*packets, also=(), mode='tcp'):
     return odd('lost', 'capture', 8, named(lost(3, *packets)), bad(), 8, also=also, mode=mode)
 
@@ -735,6 +753,7 @@ def not_captured(*packets, also=(), mode='tcp'):
 UNKNOWN = False, None
 CAPTURE = {
     **{'answers-lost-' + x: not_captured(1, mode=x) for x in ('tcp', 'smb', 'hkpd', 'sealed')},
+    'samples-lost-behind-a-thousand-packets': odd('lost', 'capture', 8, thousand_lost, 8, lost(5), 8, count=1000, also=('assumed',)),
     'samples-lost': not_captured(also=('assumed',)),
     'requests-lost': not_captured(0, also=('assumed',)),
     **{'out-of-order-' + x: Faulty(and_then(polls(24, mode=x), swapped), 'out_of_order', 'capture', also=('assumed',))
