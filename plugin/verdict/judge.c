@@ -72,8 +72,7 @@ static bool has_ended_instead(const monitor_call *call)
 {
     const verdict_connection *connection = call->connection;
 
-    return is_ended_by_server(connection) && connection->end.frame > call->asked.frame &&
-           connection->end.time - call->asked.time < STEPS_LONG_WAIT;
+    return is_ended_by_server(connection) && connection->end.time - call->asked.time < STEPS_LONG_WAIT;
 }
 
 /* Returns true if a request has no response within STEPS_LONG_WAIT, and neither the capture nor the connection's end is why. `until`: time until
@@ -201,16 +200,14 @@ static bool is_lack_harmful(const verdict *v, const verdict_monitor *monitor, bo
 
 /* --- Findings ------------------------------------------------------------------------------------------------------ */
 
-/* Returns "CLIENT gets it: may this account read it?" if another client or account asks the same of this server and lacks nothing; else NULL.
- * Accounts count only if both are known. */
+/* Returns "CLIENT gets it: may this account read it?" if another client or account asks the same of this server and lacks nothing; else NULL. */
 static const char *format_rights_question(const verdict *v, const verdict_query *own)
 {
     for (unsigned i = 0; i < MIN(v->monitors->len, MOST_COMPARED); i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
         const verdict_query *other = monitor->first;
         bool is_whole = monitor->num_samples > 0 && monitor->problems[PROBLEM_NOT_DELIVERED].things == 0;
-        bool is_other = strcmp(other->client, own->client) != 0 ||
-                        (*other->account && *own->account && strcmp(other->account, own->account) != 0);
+        bool is_other = strcmp(other->client, own->client) != 0 || strcmp(other->account, own->account) != 0;
         bool is_same = other->asked_for > 0 && other->asked_for == own->asked_for;
         if (is_whole && is_other && is_same && strcmp(other->server, own->server) == 0) {
             return wmem_strdup_printf(v->pool, "%s gets it: may this account read it?", other->client);

@@ -291,7 +291,7 @@ static void count_problems(verdict *v, const monitor_call *call, packet_info *pi
     enum { FILE_NOT_FOUND = 2, SMALLEST_LIST = 8 }; /* bytes: one title of a digit, and the list's end */
     verdict_query *query = call->query;
     const counter_response *answer = tapped->answer;
-    bool is_titles = tapped->is_response && tapped->asks_titles && tapped->has_status && !tapped->is_probe;
+    bool is_titles = tapped->is_response && tapped->asks_titles && !tapped->is_probe;
     bool is_whole = tapped->status == 0 && !tapped->is_damaged && tapped->out_size >= SMALLEST_LIST;
     bool is_malformed = answer ? answer->sample == NULL || tapped->is_damaged
                                : tapped->is_damaged && tapped->is_response && tapped->brings_data;

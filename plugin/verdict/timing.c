@@ -14,7 +14,7 @@ enum { CAUSE_ANY = PARTY_UNKNOWN + 1, CAUSE_SILENT, NUM_CAUSES };
 
 static bool is_within(const verdict_moment *moment, double begin, double end)
 {
-    return moment->frame > 0 && moment->time >= begin && moment->time <= end;
+    return moment->time >= begin && moment->time <= end;
 }
 
 /* Returns the troubles of a connection until the request of the sample before; zeros if that went by another connection. */
@@ -101,7 +101,7 @@ static bool find_late(verdict_monitor *monitor)
 {
     late_group groups[NUM_CAUSES] = {{.seconds = {.count = 0}}};
     verdict_evidence pauses = {.count = 0}, others = {.count = 0};
-    double up = 0; /* seconds that the other server runs */
+    double up = 0; /* seconds that the newest other server runs */
     bool lacks_some = false;
 
     for (const timing_gap *gap = monitor->gaps; gap < monitor->gaps + monitor->timing.num_gaps; gap++) {
@@ -117,7 +117,7 @@ static bool find_late(verdict_monitor *monitor)
         bool is_cut =
             !before->connection->is_ended_by_client && is_within(&before->connection->end, from->when, to->when);
         if (gap->is_other_clock) {
-            up = others.count > 0 ? up : to->clock;
+            up = to->clock;
             evidence_add(monitor->pool, &others, shown_at);
         }
         const setup_failure *failure = is_long && gap->is_across && from->answered > 0 && !is_unseen && !is_cut
@@ -156,7 +156,7 @@ static void find_slow(verdict_monitor *monitor)
         const timing_request *request = &monitor->requests[i];
         const monitor_call *call = request->call;
         double delay = request->answered - request->sent;
-        if (request->answered > 0 && call->seconds >= 0 && delay >= monitor->timing.slow_from) {
+        if (delay >= monitor->timing.slow_from) {
             late_group *group = &groups[find_cause(NULL, request, delay)];
             perf_spread_add(&group->seconds, delay);
             evidence_add(monitor->pool, &group->shown, monitor_call_shown_at(call));

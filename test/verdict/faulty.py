@@ -454,6 +454,16 @@ def first_of_two(m):
     m.client.close(first)
 
 
+def slow_to_add(m):
+    m.line.fate.update(takes=7, opnum=VALIDATE)
+    m.client.validate(m.handle, m.asked)
+
+
+def newer_one_reset_first(w):
+    for m in reversed([start(w).run(4) for _ in range(2)]):
+        ends(RST)(m)
+
+
 def idles(seconds):
     """Nothing but TCP's signs of life."""
     def part(m):
@@ -620,11 +630,15 @@ DURING = {
     **{'reset-by-the-server-' + x: odd('broken', ('server', 'network'), 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
     **{'reset-with-one-open-' + x: odd('broken', ('server', 'network'), first_of_two, 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
     'reset-behind-another-pipe': odd('broken', 'server', 8, other_pipe, ends(RST), count=1, mode='smb'),
+    'acknowledged-late': Faulty(polls(8, bad(between=lambda m: (pause(3)(m), m.tcp.ack(1), pause(1)(m))), 8), 'slow', 'server', 1, says='(or the network)'),
+    'late-and-then-reset': Faulty(polls(8, pause(5), 8, ends(RST)), 'broken', ('server', 'network'), 1, also=('asked_late',), says='polled SRV01 late'),
+    'newer-one-reset-first': Faulty(newer_one_reset_first, 'broken', ('server', 'network'), 2),
     'ended-by-the-server': odd('broken', 'server', 8, ends(0x11), count=1),
     'reset-and-back': odd('broken', ('server', 'network'), 8, lambda m: m.ask_alone(), ends(RST), pause(20), 8, count=1),
     **{'large-answers-dropped' + x: Faulty(polls(8, never_acknowledged, mode=mode), 'unanswered', 'network', 1, says='MTU') for x, mode in (('', 'tcp'), ('-smb', 'smb'))},
     'gone-in-the-middle': Faulty(lambda w: (polls(8, dies)(w), no_connection(None, 49671)(w, SRV01)), 'unanswered', 'network', 1),
     **{'server-hangs-' + x: odd('unanswered', 'server', 8, hangs, gone, count=1, mode=x) for x in ('tcp', 'smb')},
+    'server-hangs-until-it-is-cancelled': odd('unanswered', 'server', 8, bad(takes=9, instead=0xC0000120), count=1, mode='smb'),
     'server-hangs-and-resets': odd('unanswered', 'server', 8, hangs, lambda m: m.hang_up(RST, 1), count=1),
     'in-vain-and-reset': odd('unanswered', 'network', 8, lambda m: dies(m, 1), count=1),
     'answers-dropped-and-reset': odd('unanswered', 'network', 8, lambda m: never_acknowledged(m, 1), count=1),
@@ -635,7 +649,9 @@ DURING = {
     'server-hangs-behind-probes': odd('unanswered', 'server', *[lambda m: m.open(), hangs_behind_a_probe, leaves(RST)] * 3, count=3),
     'server-hangs-client-asks-on': odd('unanswered', 'server', 8, hangs, 8, count=1),
     **{'server-hangs-client-comes-back-' + x: odd('unanswered', 'server', 8, hangs, leaves(RST), 8, count=1, mode=x) for x in ('tcp', 'sealed')},
-    'slow-to-add': odd('slow', 'server', 8, named(lambda m: (m.line.fate.update(takes=7, opnum=VALIDATE), m.client.validate(m.handle, m.asked))), 8, count=1, also=('asked_late',)),
+    'titles-denied': odd('call_failed', 'server', 8, asks_for_names(1, 5), 8, count=1, mode='hkpd', titles=False),
+    'slow-of-a-server-without-a-name': Faulty(polls(8, bad(takes=4.2), 8, server=('', SRV01[1])), 'slow', 'server', 1, at=(SRV01[1],)),
+    'slow-to-add': odd('slow', 'server', 8, named(slow_to_add), 8, count=1, also=('asked_late',)),
     'pipe-broken-and-back': odd('pipe_broken', 'server', 8, bad(3, any=True, instead=0xC000014B), leaves(), 8, count=3, mode='smb'),
     'handles-open': odd('handles_open', 'client', opens(30), leaves(), count=30, healthy=NOT_FAULTY),
 }

@@ -10,7 +10,7 @@ from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.wires import ACCEPTED, CREATE, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
 
 from faulty import (FAR, RUNGS, and_then, asks_for_names, beside, bind_says, both_ports, client_leaves, crowd, cut_while_added, first_of_two, idles, in_steps,
-    kdc_says, logs_on_again, mirrored, no_connection, not_in_mapper, one_from_the_middle, opens, other_pipe, outage, resends, smb_says)
+    kdc_says, logs_on_again, mirrored, no_connection, not_in_mapper, one_from_the_middle, opens, other_pipe, outage, resends, slow_to_add, smb_says)
 from gen.scripted import ALL
 from gen.stubs import CLOSE, INFO, OPEN
 from network import CLIENT, MODES, OTHER, SRV01, SRV02, attempt, count, gone, good, leaves, pause, start, swapped, polls, together
@@ -166,7 +166,7 @@ PLANS = {
     'instance-of-a-wildcard-goes': Healthy(polls(12, **crowd(lambda n: ('a', 'b') if n < 5 else ('a',)))),
     'instance-of-a-wildcard-comes': Healthy(polls(12, **crowd(lambda n: ('a',) if n < 5 else ('a', 'b')))),
     **{'empty-now-and-then-' + x: Healthy(polls(20, mode=x, **crowd(lambda n: ('a',) if n % 4 == 1 else ())), lacks=x == 'tcp') for x in ('tcp', 'poller')},
-    **{'capture-clock-set-%d-%s' % x[:2]: Healthy(clock_set(*x)) for x in ((3600, 'tcp'), (8, 'hkpd'), (-30, 'tcp'), (-3600, 'hkpd'), (-3600, 'smb', logs_on_again))},
+    **{'capture-clock-set-%d-%s' % x[:2]: Healthy(clock_set(*x)) for x in ((3600, 'tcp'), (8, 'hkpd'), (-30, 'tcp'), (-3600, 'hkpd'), (-60, 'tcp', slow_to_add), (-3600, 'smb', logs_on_again))},
     'server-clock-set-back': Healthy(polls(8, clock_set_back, 8)),
     'slow-always': Healthy(polls(good(16, takes=.6))),
     'answer-of-0.3-s-once': Healthy(polls(6, good(takes=.3), 6)),

@@ -12,7 +12,7 @@ import pytest
 import kinds
 from faulty import CROWDED, FAR, FAULTY, RUNGS, Faulty
 from test_books import balance, look
-from healthy import QUIET, HEALTHY, Healthy, crowd, groups
+from healthy import QUIET, HEALTHY, Healthy, clock_set, crowd, groups
 from network import Network, bad, pause, polls
 
 TOP = pathlib.Path(__file__).parents[2]
@@ -137,6 +137,11 @@ def test_fragments_of_which_a_segment_ends_with_eight_bytes(said):
     """Wireshark does not put them together: their server is not silent."""
     found = said('odd-fragments', Healthy(polls(8, mss=1072, **crowd(lambda n: ['p%d' % i for i in range(120)]))))
     assert not found.findings, found.lines
+
+
+def test_what_waits_as_times_go_back(said):
+    found = said('waits-as-times-go-back', Healthy(clock_set(-3600, 'tcp', lambda m: m.ask_alone())))
+    assert not found.findings and found.json['healthy'] is None, found.lines
 
 
 @pytest.mark.parametrize('name, late', [
