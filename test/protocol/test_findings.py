@@ -121,20 +121,25 @@ def test_an_instance_that_ends_nowhere_has_its_id(tshark, tmp_path):
     assert [(f.numbers('pcq.instance.size'), f.numbers('pcq.instance.id')) for f in lists] == [([16, 0], [1, 4711])] * 2
 
 
+def sampled_and_changed(s, samples, asked, *changes):
+    """changes: (does it add them, identifiers), before one sample more"""
+    def talk(c):
+        h = c.query(asked)
+        for _ in range(samples):
+            c.data(h, 1 << 20)
+        for add, those in changes:
+            c.validate(h, those, add=add)
+        c.info(h)
+        c.data(h, 1 << 20)
+    return capture_talk(Server([s]), lambda c: (learn(c, s), talk(c)))
+
+
 def test_a_failure_is_news_where_it_begins_and_where_it_ends(tshark, tmp_path):
     """Not in the answers between, and not once the counter was removed; another error is news."""
     states = [(), ('b',), ('b',), ('b', 'c'), ('c',), (), ('c',), ('c',)]
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]),
                  instances=lambda n: [x for x in 'abc' if x not in states[min(n, len(states) - 1)]])
-
-    def talk(c):
-        h = c.query([ask(s, 1, x) for x in 'abc'])
-        for _ in states[:-1]:
-            c.data(h, 1 << 20)
-        c.validate(h, [ask(s, 1, 'c')], add=False)
-        c.info(h)
-        c.data(h, 1 << 20)
-    scenario = capture_talk(Server([s]), lambda c: (learn(c, s), talk(c)))
+    scenario = sampled_and_changed(s, len(states) - 1, [ask(s, 1, x) for x in 'abc'], (False, [ask(s, 1, 'c')]))
     for passes in [], ['-2']:
         frames = read(tshark, scenario, tmp_path, *passes)
         said = [[x[3].removeprefix('Message: ') for x in experts(frames[n])] for n, _ in answers(scenario)]
@@ -155,16 +160,7 @@ def test_what_is_not_delivered_is_news_where_it_begins_and_where_it_ends(tshark,
     """Not in the answers between, not where some of what fits is there, nor once it was removed, nor where there never was any."""
     states = ['ab', 'a', '', '', 'b', '', '']
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]), instances=lambda n: list(states[min(n, len(states) - 1)]))
-
-    def talk(c):
-        h = c.query([ask(s, 1, '*')])
-        for _ in states[:-1]:
-            c.data(h, 1 << 20)
-        c.validate(h, [ask(s, 1, '*')], add=False)
-        c.validate(h, [ask(s, 1, 'x*')])
-        c.info(h)
-        c.data(h, 1 << 20)
-    scenario = capture_talk(Server([s]), lambda c: (learn(c, s), talk(c)))
+    scenario = sampled_and_changed(s, len(states) - 1, [ask(s, 1, '*')], (False, [ask(s, 1, '*')]), (True, [ask(s, 1, 'x*')]))
     for passes in [], ['-2']:
         frames = read(tshark, scenario, tmp_path, *passes)
         said = [[x[::3] for x in experts(frames[n])] for n, _ in answers(scenario)]

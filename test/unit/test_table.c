@@ -816,19 +816,25 @@ static void test_proof_that_is_learned(void)
     free_sample(&other);
 }
 
+/* Adds an object, title 230, of two processes, with ids from `id` on. */
+static void put_two_processes(buffer *b, const char *names, uint32_t id)
+{
+    uint32_t object = begin_object(b, 230, 0, 2);
+    for (uint32_t row = 0; row < 2; row++) {
+        put_block_instance(b, 0, 0, id == PERF_NO_ID ? id : id + row, names[row]);
+        put64(b, 8);
+    }
+    set32(b, object, b->size - object);
+}
+
 /* An instance is known by its parent's name, too. Rows of one name are counted; a parent that is not there is said. */
 static void test_parents(void)
 {
     buffer b;
 
     begin_data_block(&b, 2);
-    uint32_t object = begin_object(&b, 230, 0, 2);
-    for (uint32_t i = 0; i < 2; i++) {
-        put_block_instance(&b, 0, 0, i, (char)('p' + i));
-        put64(&b, 8);
-    }
-    set32(&b, object, b.size - object);
-    object = begin_object(&b, 232, 0, 4);
+    put_two_processes(&b, "pq", 0);
+    uint32_t object = begin_object(&b, 232, 0, 4);
     for (uint32_t i = 0; i < 4; i++) {
         put_block_instance(&b, 230, i % 3, i, 't'); /* of p, q, of one that is not there, of p */
         put64(&b, 8);
@@ -861,16 +867,10 @@ static void test_children_of_parents_of_one_name(void)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sample s[2];
         for (unsigned of = 0; of < 2; of++) {
-            const char *names = of ? cases[i].parents_there : cases[i].parents_here;
             buffer b;
             begin_data_block(&b, 2);
-            uint32_t object = begin_object(&b, 230, 0, 2);
-            for (uint32_t row = 0; row < 2; row++) {
-                put_block_instance(&b, 0, 0, UINT32_MAX, names[row]);
-                put64(&b, 8);
-            }
-            set32(&b, object, b.size - object);
-            object = begin_object(&b, 232, 0, 1);
+            put_two_processes(&b, of ? cases[i].parents_there : cases[i].parents_here, PERF_NO_ID);
+            uint32_t object = begin_object(&b, 232, 0, 1);
             put_block_instance(&b, 230, 0, UINT32_MAX, 't');
             put64(&b, 8);
             set32(&b, object, b.size - object);
