@@ -26,7 +26,7 @@ static bool is_repeated(const rpc_pdu *pdu)
 {
     uint32_t frame = pdu->call->response_frame;
 
-    return !pdu->is_request && frame != 0 && frame != pdu->pinfo->num;
+    return !pdu->is_request && frame != pdu->pinfo->num;
 }
 
 void rpc_pdu_begin(rpc_pdu *pdu, const rpc_protocol *protocol, const char *operation, tvbuff_t *tvb, int offset,
@@ -48,7 +48,7 @@ void rpc_pdu_begin(rpc_pdu *pdu, const rpc_protocol *protocol, const char *opera
         call = pdu->call = wmem_alloc0(wmem_file_scope(), protocol->call_size);
         call->protocol = protocol;
         call->call_id = di->call_id;
-        call->connection = rpc_connection_find_or_create(pinfo, pdu->is_request);
+        call->connection = rpc_connection_find_or_create(pinfo);
         wmem_map_insert(calls, di->call_data, call);
     }
     pdu->server = call->connection->server;
@@ -97,15 +97,12 @@ bool rpc_pdu_report_garbled(rpc_pdu *pdu, bool ends_with_length)
 /* Returns the seconds from the request to this response, negative: not known. */
 static double seconds_since_request(const rpc_pdu *pdu)
 {
-    const dcerpc_call_value *known = pdu->di->call_data;
-    bool is_known = !pdu->is_request && known->req_frame != 0 && !nstime_is_zero(&known->req_time);
-
-    return is_known ? rpc_seconds_since(&known->req_time, pdu->pinfo) : -1;
+    return pdu->is_request ? -1 : rpc_seconds_since(&pdu->di->call_data->req_time, pdu->pinfo);
 }
 
 bool rpc_pdu_may_learn(const rpc_pdu *pdu)
 {
-    return pdu->first_time && !pdu->is_garbled && !pdu->report.damaged && !pdu->is_short;
+    return pdu->first_time && !pdu->report.damaged;
 }
 
 /* --- The Info column ------------------------------------------------------------------------------------------- */
@@ -188,7 +185,7 @@ static bool is_same_sample(const state_sample *sample, tvbuff_t *tvb)
 {
     uint32_t size = tvb_captured_length(tvb);
 
-    return sample && sample->bytes && sample->size == size && size > 0 &&
+    return sample && sample->bytes && sample->size == size &&
            memcmp(sample->bytes, tvb_get_ptr(tvb, 0, (int)size), size) == 0;
 }
 
@@ -236,7 +233,7 @@ state_sample *rpc_pdu_read_response(rpc_pdu *pdu, const value_ops *ops, state_ha
     if (handle && pdu->tapped.status == 0 && rpc_pdu_may_learn(pdu)) {
         learned = learn_sample(pdu, handle, question, table, tvb);
         sample = call->sample;
-        table = sample && sample->table ? sample->table : table;
+        table = learned ? learned->table : table;
     }
     pdu->answer = (counter_response){
         .ops = ops,
@@ -276,9 +273,7 @@ void rpc_pdu_confirm_handle(const rpc_pdu *pdu, state_handle_kind kind, const ui
     rpc_call *call = pdu->call;
 
     if (call->handle == NULL || call->was_closed) {
-        state_handle *newest = handle_find(kind, pdu->server, bytes);
-        bool is_open = newest && newest->closed_frame == 0;
-        call->answering = is_open ? newest : handle_open(kind, pdu->server, bytes, 0, NULL);
+        call->answering = handle_open(kind, pdu->server, bytes, 0, NULL);
     }
     handle_confirm(rpc_pdu_get_handle(pdu));
 }

@@ -100,7 +100,8 @@ bool rpc_pdu_read(rpc_pdu *pdu, void (*read)(void *data), void *data);
  * true if it failed, and reports it: nothing of the stub can be read. Changes: a decrypted stub is read from its begin again. */
 bool rpc_pdu_report_garbled(rpc_pdu *pdu, bool ends_with_length);
 
-/* True if what the PDU says may be kept: the call's first request or response, on the first pass, well-formed and complete as far as it was read. */
+/* True if what the PDU says may be kept: the call's first request or response, on the first pass, well-formed as far as it was read. Needs: it is not
+ * garbled. */
 bool rpc_pdu_may_learn(const rpc_pdu *pdu);
 
 /* Add text to the Info column: first that the stub is malformed, then subjects, and, if the stub is not short, details. */
@@ -131,7 +132,7 @@ void rpc_report_late(expert_report *report, proto_item *item, const late_sample 
 void rpc_pdu_find_handle(rpc_pdu *pdu, state_handle_kind kind, const uint8_t *bytes);
 
 /* Notes that the server answered for the handle whose bytes the request carried, on the first pass. Changes: confirms it. If
- * the request found none, or a closed one, `answering` is the newest open handle of these bytes, or else a new one; `handle` stays. */
+ * the request found none, or a closed one, `answering` is a new one; `handle` stays. */
 void rpc_pdu_confirm_handle(const rpc_pdu *pdu, state_handle_kind kind, const uint8_t *bytes);
 
 /* Returns the handle that the PDU is about, NULL: not known. A response has another than its request if that was closed before. */

@@ -34,8 +34,7 @@ static rpc_interface find_interface(const e_guid_t *uuid)
 {
     rpc_interface i = 0;
 
-    while (i < RPC_MAPPER &&
-           !(interfaces[i].uuid && memcmp(uuid, interfaces[i].uuid, sizeof *uuid) == 0 && interfaces[i].is_watched())) {
+    while (i < RPC_MAPPER && !(memcmp(uuid, interfaces[i].uuid, sizeof *uuid) == 0 && interfaces[i].is_watched())) {
         i++;
     }
     return i < RPC_MAPPER || memcmp(uuid, &uuid_mapper, sizeof *uuid) == 0 ? i : NUM_RPC_INTERFACES;
@@ -74,7 +73,8 @@ bool rpc_header_read(rpc_header *header, tvbuff_t *tvb, int at)
         .opnum = is_whole && is_request ? tvb_get_uint16(tvb, at + 22, order) : RPC_NO_OPNUM,
     };
     int trailer = header->size - header->auth_size - RPC_TRAILER_SIZE, end = header->size;
-    if (header->auth_size > 0 && trailer >= RPC_COMMON_HEADER_SIZE && tvb_bytes_exist(tvb, at + trailer, 3)) {
+    if (header->auth_size > 0 && trailer >= RPC_COMMON_HEADER_SIZE &&
+        tvb_bytes_exist(tvb, at + trailer, RPC_TRAILER_SIZE + 2)) {
         header->auth_level = tvb_get_uint8(tvb, at + trailer + 1);
         end = trailer - tvb_get_uint8(tvb, at + trailer + 2);
     }
@@ -90,9 +90,7 @@ static int proto_connections; /* whose data of a conversation is a map: number o
 /* Returns the connections of the packet's conversation by their pipes; NULL: it has none. */
 static wmem_map_t *find_pipes(packet_info *pinfo)
 {
-    const conversation_t *conversation = find_conversation_pinfo(pinfo, 0);
-
-    return conversation ? conversation_get_proto_data(conversation, proto_connections) : NULL;
+    return conversation_get_proto_data(find_or_create_conversation(pinfo), proto_connections);
 }
 
 rpc_connection *rpc_find_connection(packet_info *pinfo)
@@ -103,7 +101,7 @@ rpc_connection *rpc_find_connection(packet_info *pinfo)
     return pipes ? wmem_map_lookup(pipes, &pipe) : NULL;
 }
 
-rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_request)
+rpc_connection *rpc_connection_find_or_create(packet_info *pinfo)
 {
     wmem_map_t *pipes = find_pipes(pinfo);
     uint64_t pipe = dcerpc_get_transport_salt(pinfo);
@@ -112,7 +110,7 @@ rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_reques
     if (connection == NULL) {
         connection = wmem_new0(wmem_file_scope(), rpc_connection);
         connection->pipe = pipe;
-        connection->server = server_find_or_create(address_to_str(pinfo->pool, is_request ? &pinfo->dst : &pinfo->src));
+        connection->server = server_find_or_create(address_to_str(pinfo->pool, &pinfo->dst));
         connection->contexts = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
         connection->pending = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
         if (pipes == NULL) {
@@ -140,11 +138,10 @@ static const e_guid_t ndr64 = {0x71710533, 0xbeba, 0x4937, {0x83, 0x19, 0xb5, 0x
 static unsigned read_contexts(rpc_context contexts[UINT8_MAX], const rpc_header *header)
 {
     tvbuff_t *tvb = header->tvb;
-    int at = header->at + CONTEXTS_AT, end = header->at + header->size;
-    unsigned said = tvb_bytes_exist(tvb, at - 4, 1) ? tvb_get_uint8(tvb, at - 4) : 0, count = 0;
+    int at = header->at + CONTEXTS_AT;
+    unsigned said = tvb_get_uint8(tvb, at - 4), count = 0;
 
-    while (count < said && at + CONTEXT_SIZE + SYNTAX_SIZE <= end &&
-           tvb_bytes_exist(tvb, at, CONTEXT_SIZE + SYNTAX_SIZE)) {
+    while (count < said && tvb_bytes_exist(tvb, at, CONTEXT_SIZE + SYNTAX_SIZE)) {
         e_guid_t bound, syntax;
         tvb_get_guid(tvb, at + 4, &bound, header->order);
         tvb_get_guid(tvb, at + CONTEXT_SIZE, &syntax, header->order);
@@ -173,7 +170,7 @@ bool rpc_add_bind(packet_info *pinfo, const rpc_header *header, call_tap_data *c
     if (connection == NULL && foremost == NUM_RPC_INTERFACES) {
         return false;
     }
-    connection = rpc_connection_find_or_create(pinfo, /* is_request */ true);
+    connection = rpc_connection_find_or_create(pinfo);
     connection->offered = wmem_memdup(wmem_file_scope(), offered, count * sizeof offered[0]);
     connection->num_offered = count;
     for (unsigned i = 0; i < count; i++) {
@@ -186,18 +183,16 @@ bool rpc_add_bind(packet_info *pinfo, const rpc_header *header, call_tap_data *c
 bool rpc_add_bind_answer(rpc_connection *connection, const rpc_header *header, call_tap_data *call)
 {
     tvbuff_t *tvb = header->tvb;
-    int offset = header->at;
-    bool is_nak = header->type == PDU_BIND_NAK, has_address = !is_nak && tvb_bytes_exist(tvb, offset + ADDRESS_AT, 2);
-    int address = has_address ? tvb_get_uint16(tvb, offset + ADDRESS_AT, header->order) : 0;
-    int at = offset + (ADDRESS_AT + 2 + address + 3) / 4 * 4 + 4;
-    unsigned results = has_address && tvb_bytes_exist(tvb, at - 4, 1) ? tvb_get_uint8(tvb, at - 4) : 0;
+    bool is_nak = header->type == PDU_BIND_NAK;
+    int address = is_nak ? 0 : tvb_get_uint16(tvb, header->at + ADDRESS_AT, header->order);
+    int at = header->at + (ADDRESS_AT + 2 + address + 3) / 4 * 4 + 4;
     rpc_interface foremost = NUM_RPC_INTERFACES;
     uint32_t reason = 0;
     bool is_accepted = false;
 
     for (unsigned i = 0; i < connection->num_offered; i++, at += RESULT_SIZE) {
         rpc_context *context = &connection->offered[i];
-        bool is_there = i < results && at + 4 <= offset + header->size && tvb_bytes_exist(tvb, at, 4);
+        bool is_there = !is_nak && tvb_bytes_exist(tvb, at, 4);
         bool is_ours = context->iface != NUM_RPC_INTERFACES;
         foremost = MIN(foremost, context->iface);
         if (is_nak || (is_there && tvb_get_uint16(tvb, at, header->order) != 0)) {

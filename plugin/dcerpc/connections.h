@@ -33,7 +33,7 @@ typedef struct {
     bool is_last;       /* the last fragment */
     uint16_t size;      /* bytes of the PDU */
     uint16_t auth_size; /* bytes of the token at its end */
-    uint8_t auth_level; /* 0: no token */
+    uint8_t auth_level; /* 0: no token, or its begin was not captured */
     uint16_t stub_size; /* bytes of stub without padding; meaningless in binds, as the next two members */
     uint32_t hint;      /* alloc_hint: mostly the bytes of stub from here on */
     uint16_t context;   /* id of the presentation context; RPC_NO_CONTEXT: not captured */
@@ -87,8 +87,8 @@ typedef struct rpc_connection {
     void *sealed_query;     /* sealed_query of transport.c; NULL: no sealed call yet */
 } rpc_connection;
 
-/* Returns the connection of the packet's conversation and named pipe. `is_request`: the packet goes to the server. Changes: creates it. */
-rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_request);
+/* Returns the connection of the packet's conversation and named pipe. Needs: the first packet of one goes to the server. Changes: creates it. */
+rpc_connection *rpc_connection_find_or_create(packet_info *pinfo);
 
 /* Returns the packet's connection; NULL: no bind was captured, and no operation was handed one of its calls. */
 rpc_connection *rpc_find_connection(packet_info *pinfo);

@@ -137,6 +137,5 @@ bool ndr_is_garbled(const buffer_cursor *cursor, bool ends_with_length)
 {
     uint32_t size = tvb_reported_length(cursor->tvb), at = ends_with_length ? MAX(size, 8) - 8 : cursor->pos;
 
-    return tvb_bytes_exist(cursor->tvb, (int)at, 4) &&
-           tvb_get_uint32(cursor->tvb, (int)at, cursor->encoding) > MAX(size, LARGEST_SMALL_NUMBER);
+    return tvb_get_uint32(cursor->tvb, (int)at, cursor->encoding) > MAX(size, LARGEST_SMALL_NUMBER);
 }
