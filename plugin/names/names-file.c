@@ -89,7 +89,7 @@ GString *names_file_text(void)
     if (assumed > 0) {
         g_string_append_printf(out.text, "# omitted: %u names and types that are assumed\n", assumed);
     }
-    if (out.server == NULL && assumed == 0) {
+    if (out.server == NULL) {
         g_string_free(g_steal_pointer(&out.text), TRUE);
     }
     return out.text;
@@ -199,7 +199,7 @@ static bool read_fields(const char *text, metadata_source source, char **server)
     metadata_key key = {.id = 0};
     metadata_entry entry = {.name = NULL};
     metadata_kind kind;
-    bool is_entry = count > 0 && parse_entry(fields, count, &key, &kind, &entry);
+    bool is_entry = parse_entry(fields, count, &key, &kind, &entry);
 
     if (is_server) {
         g_free(*server);
@@ -244,7 +244,7 @@ static const char *const *preference; /* path of the file; "": the default one *
  * calls it before each capture. */
 static void names_file_load(void)
 {
-    char *path = *preference && **preference ? g_strdup(*preference) : NULL, *any = NULL;
+    char *path = **preference ? g_strdup(*preference) : NULL, *any = NULL;
 
     for (const char *const *line = names_builtin; *line; line++) {
         read_fields(*line, METADATA_BUILTIN, &any);

@@ -14,5 +14,5 @@ extern const char *const names_builtin[];
  * file "pcq_names" of the profile's or else the personal folder, if there is one. */
 void names_file_register(const char *const *path);
 
-/* Returns the names and types that the capture's servers sent as such a file, to be freed; NULL: they sent none. */
+/* Returns the names and types that the capture's servers sent as such a file, to be freed; NULL: they sent none, or assumed ones alone. */
 GString *names_file_text(void);

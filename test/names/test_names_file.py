@@ -189,7 +189,8 @@ def test_odd_names_survive(tshark, tmp_path, what):
     compare_paths(with_file(tshark, tmp_path, scenario, names), scenario)
 
 
-@pytest.mark.parametrize('owner, known', [(None, False), ('*', True), (OTHER, True), (OTHER + ':49671', True), ('[%s]:445' % OTHER, True), (SERVER, False)])
+@pytest.mark.parametrize('owner, known', [(None, False), ('*', True), (OTHER, True), (OTHER + ':49671', True), ('[%s]:445' % OTHER, True), (SERVER, False),
+                                          ('2001:db8::77', True)])
 def test_another_server(tshark, tmp_path, owner, known):
     """What was browsed on one server names the counters of another only if the file says so: of all, or of that address; a port, which older files have, does
     not count."""
@@ -197,7 +198,7 @@ def test_another_server(tshark, tmp_path, owner, known):
     names = write(tshark, capture_talk(Server([s]), lambda c: learn(c, s)), tmp_path)
     if owner:
         names.write_text(names.read_text('utf-8').replace('server\t%s\n' % SERVER, 'server\t%s\n' % owner), 'utf-8')
-    scenario = queried(s, server=OTHER)
+    scenario = queried(s, **dict(server=owner, client='2001:db8::1', v6=True) if owner and '::' in owner else dict(server=OTHER))
     frames = with_file(tshark, tmp_path, scenario, names)
     if known:
         compare_paths(frames, scenario)
@@ -232,13 +233,15 @@ def test_the_file_knows_better(tshark, tmp_path, rows, shown):
 
 
 def test_the_capture_knows_better(tshark, tmp_path, two_pass):
-    """An earlier frame before the file, and on the second pass a later one too."""
+    """An earlier frame before the file, in whatever language, and on the second pass a later one too."""
     s = engine()
     guid = '{%s}' % s.guid
-    names = lines(tmp_path / 'n', ('name', guid, '-', 'en', 'Other'), ('name', guid, 1, 'en', 'Other 1'),
+    names = lines(tmp_path / 'n', ('server', SERVER), ('name', guid, '-', 'en', 'Other'), ('name', guid, 1, 'en', 'Other 1'),
                   ('counter', guid, 1, '0x00010100', '-', '-', '-', '-', 0), ('name', guid, 2, 'en', 'Other 2'))
     mine, others = {'\\\\SRV01\\Engine(a)\\Turns/sec': (close_to(99.0, 0.1), None)}, {'\\\\SRV01\\Other(a)\\Other 1': (100.0, None)}
+    german = {'\\\\SRV01\\Motor(a)\\Other 1': (close_to(99.0, 0.1), None)}
     for told, shown in ((lambda c: (learn(c, s), run(c, [ask(s, 1, 'a')])), mine),
+                        (lambda c: (learn(c, s, codes=(1, 3), lcid=GERMAN), run(c, [ask(s, 1, 'a')])), german),
                         (lambda c: (run(c, [ask(s, 1, 'a')]), learn(c, s)), mine if two_pass else others)):
         scenario = capture_talk(Server([s]), told)
         frames = with_file(tshark, tmp_path, scenario, names, two_pass=two_pass)
@@ -281,11 +284,13 @@ def broken_lines(guid):
             'counter\t%s\t1\t0x10410500\t-\t-\t-\t-\tmany' % guid, 'counter\t%s\t1\t-5\t-\t-\t-\t-\t0' % guid,
             'set\t%s' % guid, 'set\t%s\tmany' % guid, 'set\t%s\t2' % guid[:-2], 'server', 'title\tx\ten\tProcessor',
             'title\t1\ten', ' name\t%s\t1\ten\tx' % guid, 'Name\t%s\t1\ten\tx' % guid,
-            'name\t%s\t1\t0x1ffffffff\tx' % guid, 'name\t%s\t1\ten\t\udcff\udcfe' % guid,
+            'name\t%s\t1\t0x1ffffffff\tx' % guid, 'name\t%s\t1\ten\t\udcff\udcfe' % guid, 'name\t%s\t1\ten\t' % guid,
+            'set\t%s\t2\t3' % guid, 'title\t1\tEnglish\tProcessor', 'counter\t%s\tone\t0x10410500\t-\t-\t-\t-\t0' % guid,
+            *('counter\t%s\t1\t0x10410500\t%s\t0' % (guid, ids) for ids in ('x\t-\t-\t-', '-\tx\t-\t-', '-\t-\tx\t-')),
             'counter\t%s\t1\t0x10410500\t-\t-\t-\t-\t2147483648' % guid]
 
 
-@pytest.mark.parametrize('which', range(25))
+@pytest.mark.parametrize('which', range(32))
 def test_a_broken_line_is_reported_and_skipped(tshark, tmp_path, which):
     """One broken line among good ones: its number is told, the others count, and it changes nothing."""
     s = engine()
