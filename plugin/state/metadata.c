@@ -124,9 +124,9 @@ static bool store_entry(state_server *server, const metadata_key *key, unsigned 
 {
     metadata_subject *subject = find_or_create_subject(server, key);
     metadata_entry *stored = subject->entries[kind];
-    bool gives_way = stored && (stored->source != METADATA_SENT ||
-                                (kind == METADATA_LOCAL && stored->lcid == 0 && entry->lcid != 0) ||
-                                (stored->is_assumed && !entry->is_assumed));
+    bool gives_way =
+        stored && (stored->source != METADATA_SENT ||
+                   (kind == METADATA_LOCAL && stored->lcid == 0 && entry->lcid != 0) || stored->is_assumed);
 
     if (stored == NULL || gives_way) {
         set_entry(subject, kind, entry, METADATA_SENT, frame);
@@ -193,7 +193,7 @@ static bool is_entry_assumed(const state_server *server, const metadata_key *key
 metadata_known metadata_lookup(const state_server *server, metadata_key key)
 {
     const state_server *const owners[] = {server, &any_server, &builtin_list};
-    const unsigned num_owners = server->is_no_windows && key.is_title ? 2 : 3;
+    const unsigned num_owners = server->is_no_windows ? 2 : 3;
     const metadata_kind kind = key.id == PERF_NO_ID ? METADATA_COUNTERSET : METADATA_COUNTER;
     const metadata_entry *name = NULL, *type = NULL;
 
@@ -212,9 +212,8 @@ bool metadata_title_is(const state_server *server, uint32_t title_index, const c
     const metadata_subject *subject = find_subject(server, &key);
     const metadata_entry *entry = subject ? subject->entries[METADATA_ENGLISH] : NULL;
 
-    return entry == NULL || entry->source != METADATA_SENT
-               ? !server->is_no_windows
-               : !entry->is_assumed && entry->disputed_in == 0 && strcmp(entry->name, english) == 0;
+    return entry == NULL ? !server->is_no_windows
+                         : !entry->is_assumed && entry->disputed_in == 0 && strcmp(entry->name, english) == 0;
 }
 
 /* --- Names ------------------------------------------------------------------------------------------------------- */
@@ -230,7 +229,7 @@ char *metadata_format_guid(wmem_allocator_t *pool, const uint8_t *guid)
 
 const char *metadata_format_name(wmem_allocator_t *pool, const metadata_key *key, const metadata_entry *name)
 {
-    if (name == NULL && key->id == PERF_NO_ID && !key->is_title) {
+    if (name == NULL && key->id == PERF_NO_ID) {
         return metadata_format_guid(pool, key->guid);
     }
     return name ? name->name : wmem_strdup_printf(pool, "#%u", key->id);

@@ -90,8 +90,8 @@ void metadata_add_from_file(metadata_source source, const char *server, metadata
  * list. */
 metadata_known metadata_lookup(const state_server *server, metadata_key key);
 
-/* Returns true unless the server shows that a title index stands for something else: it sent another English title, a disputed or assumed one,
- * or, if none for this index, is no Windows. Needs: `english` is what Windows calls that index. */
+/* Returns true unless the server shows that a title index stands for something else: it (or a names file for it) has another English title, a
+ * disputed or assumed one, or, if none for this index, is no Windows. Needs: `english` is what Windows calls that index. */
 bool metadata_title_is(const state_server *server, uint32_t title_index, const char *english);
 
 /* Returns a name, or what stands for one that is not known: "{guid}" for a counterset, else "#6". `name`: NULL: not known. Text that is made lives in

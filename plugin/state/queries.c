@@ -36,7 +36,7 @@ static void copy_identifier(perf_identifier *kept, const perf_identifier *identi
 
     *kept = *identifier;
     if (identifier->utf16_size > 0) {
-        kept->instance = instance ? wmem_strdup(wmem_file_scope(), instance) : NULL;
+        kept->instance = wmem_strdup(wmem_file_scope(), instance);
         kept->utf16 = wmem_memdup(wmem_file_scope(), identifier->utf16, identifier->utf16_size);
     }
     kept->asks = instance == NULL || strpbrk(instance, "*?") == NULL ? PERF_ASKS_ONE

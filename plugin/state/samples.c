@@ -75,8 +75,7 @@ static perf_table *read_table(bool is_block, const uint8_t *bytes, uint32_t size
 perf_table *sample_read_table(wmem_allocator_t *pool, bool is_block, tvbuff_t *tvb)
 {
     uint32_t size = tvb_captured_length(tvb);
-    const uint8_t *bytes = size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL;
-    perf_table *table = read_table(is_block, bytes, size, tvb_reported_length(tvb));
+    perf_table *table = read_table(is_block, tvb_get_ptr(tvb, 0, (int)size), size, tvb_reported_length(tvb));
 
     wmem_register_callback(pool, free_table, table);
     return table;

@@ -26,10 +26,10 @@ bool server_is_named(const state_server *server, const char *name)
 
 void server_learn_name(state_server *server, const char *name)
 {
-    if (server->computer_name == NULL && *name != '\0') {
+    if (server->computer_name == NULL) {
         server->computer_name = wmem_strdup(wmem_file_scope(), name);
     }
-    server->is_shared |= *name != '\0' && !server_is_named(server, name);
+    server->is_shared |= !server_is_named(server, name);
 }
 
 void servers_register(void)

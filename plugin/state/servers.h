@@ -23,7 +23,7 @@ state_server *server_find_or_create(const char *text);
 /* True if `name` is the server's computer name, letters in either case. Needs: it has one. */
 bool server_is_named(const state_server *server, const char *name);
 
-/* Stores what the server calls itself; "" is ignored. Changes: the first name stays, another one makes the server shared. */
+/* Stores what the server calls itself. Changes: the first name stays, another one makes the server shared. */
 void server_learn_name(state_server *server, const char *name);
 
 /* Has servers end with each file. Once, as the plugin begins. */

@@ -125,8 +125,7 @@ const char *text_win32_error(wmem_allocator_t *pool, uint32_t status)
 
 const char *text_fault(wmem_allocator_t *pool, uint32_t status)
 {
-    const header_field_info *field = proto_registrar_get_byname("dcerpc.cn_status");
-    const char *name = field && field->strings ? try_val_to_str(status, field->strings) : NULL;
+    const char *name = try_val_to_str(status, proto_registrar_get_byname("dcerpc.cn_status")->strings);
 
     return name ? name : text_win32_error(pool, status);
 }
