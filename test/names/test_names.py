@@ -151,16 +151,6 @@ def test_from_the_built_in_list(tshark, tmp_path, two_pass):
     assert not frames[number].all('pcq.learned_in'), 'no frame taught it'
 
 
-def test_the_capture_knows_better(tshark, tmp_path):
-    """A server that calls the built-in set otherwise, and gives a counter another type, is believed."""
-    s = processor()
-    s.names[ENGLISH] = 'Renamed'
-    s.counters[2] = counter(7, 'PERF_COUNTER_LARGE_DELTA', 'Not DPC', lambda at, k: 5 * at.number)
-    scenario = capture_talk(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 7, '_Total')])))
-    frames = read(tshark, scenario, tmp_path)
-    assert by_path(frames[answers(scenario)[-1][0]]) == {'\\\\SRV01\\Renamed(_Total)\\Not DPC': (5.0, None)}
-
-
 # --- for whom it holds ----------------------------------------------------------------------------------------------
 
 

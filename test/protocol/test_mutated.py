@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every plain capture with bytes of its stubs changed at random, or with numbers that lie where numbers lead: no crash, no
-complaint of tshark, in bounded time, and the same in any order. script/dev/fuzz does more of it with a sanitized plugin."""
+"""Every plain capture with numbers that lie where numbers lead: no crash, no complaint of tshark, in bounded time, and the same in any order.
+script/dev/fuzz does more of it, and changes bytes at random, with a sanitized plugin."""
 
 import random
 import re
@@ -14,13 +14,6 @@ from gen.scenarios import SCENARIOS
 from test_order import check_orders, sharkd  # noqa: F401 (a fixture)
 
 ALL = {**SCENARIOS, **DAMAGE}
-
-@pytest.mark.parametrize('share', [0.005, 0.1])
-def test_mutated_stubs(tshark, tmp_path, share):
-    """All in one capture, of which the last frame is read."""
-    whole = mutate.together([mutate.damaged(make().copy(), random.Random(name), share).capture for name, make in ALL.items()])
-    out, _ = tshark.run('-r', whole.write(tmp_path / 'mutated.pcap'), '-V', '-2', timeout=300)
-    assert '\nFrame %d: ' % len(whole.frames) in '\n' + out
 
 
 @pytest.fixture
