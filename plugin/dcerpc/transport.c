@@ -21,9 +21,6 @@
 
 static const rpc_protocol *perflib;
 
-/* Bytes of a fault at least ([C706] 12.6.4). */
-#define FAULT_SIZE 32
-
 /* True of a call of winreg that may be about any key: its packet shows nothing, listeners get it behind an open of HKEY_PERFORMANCE_DATA. */
 static bool is_of_any_key(bool is_hkpd, const rpc_operation *operation)
 {
@@ -32,7 +29,7 @@ static bool is_of_any_key(bool is_hkpd, const rpc_operation *operation)
 
 /* --- What seals them, and which key was given ------------------------------------------------------------------- */
 
-enum { AUTH_SPNEGO = 9, AUTH_NTLM = 10, AUTH_KERBEROS = 16 };
+enum { AUTH_SPNEGO = 9, AUTH_NTLM = 10 }; /* else Kerberos */
 
 /* Keys that the user gave. KEY: ntlmssp.nt_password. KEYTAB: kerberos.file; UNUSED_KEYTAB: the same with kerberos.decrypt off. PERHAPS_KEYTAB:
  * kerberos.decrypt is on without a file: a keytab of tshark's -K sets no preference, but needs this one. */
@@ -79,33 +76,26 @@ static const lock kerberos = {
                            "it is of another service, version or encryption type, the logon (AP-REQ) is not in the "
                            "capture, or Wireshark could not take the packet apart (_ws.malformed)")};
 
-/* Returns what sealed the stub of this header's request or response, by its security trailer; NULL: it is not sealed, cut, no last fragment, or
- * sealed by something else. SPNEGO chose one of the two: RFC 4121's and RFC 1964's tokens are Kerberos', and NTLM's signature begins with its
- * version ([MS-NLMP] 2.2.2.9). */
+/* Returns what sealed the stub of this header's request or response, by its security trailer; NULL: it is not sealed, or its token was not
+ * captured. SPNEGO chose one of the two: NTLM's signature begins with its version ([MS-NLMP] 2.2.2.9). */
 static const lock *find_lock(const rpc_header *header)
 {
     tvbuff_t *tvb = header->tvb;
     int token = header->at + header->size - header->auth_size;
-    bool is_sealed = header->auth_level == RPC_LEVEL_PRIVACY && header->stub_size > 0;
 
-    if (!is_sealed || header->size > (int)tvb_reported_length_remaining(tvb, header->at) ||
-        !tvb_bytes_exist(tvb, token - RPC_TRAILER_SIZE, RPC_TRAILER_SIZE + 2)) {
+    if (header->auth_level != RPC_LEVEL_PRIVACY) {
         return NULL;
     }
     uint8_t type = tvb_get_uint8(tvb, token - RPC_TRAILER_SIZE);
-    unsigned kind = type == AUTH_SPNEGO ? tvb_get_ntohs(tvb, token) : 0;
-    return type == AUTH_NTLM || kind == 0x0100                            ? &ntlm
-           : type == AUTH_KERBEROS || kind == 0x0504 || kind >> 8 == 0x60 ? &kerberos
-                                                                          : NULL;
+    return type == AUTH_NTLM || (type == AUTH_SPNEGO && tvb_get_ntohs(tvb, token) == 0x0100) ? &ntlm : &kerberos;
 }
 
 /* True if a preference is there, and is no empty text. */
 static bool is_preference_set(const char *module_name, const char *name)
 {
     pref_t *preference = prefs_find_preference(prefs_find_module(module_name), name);
-    const char *text = preference ? prefs_get_string_value(preference, pref_current) : NULL;
 
-    return text && *text;
+    return preference && *prefs_get_string_value(preference, pref_current) != '\0';
 }
 
 /* Returns which key the user gave for a lock: of NTLM the password, or else a keytab, which may hold the key of an account, too. */
@@ -190,14 +180,11 @@ static pending_call *add_fragment(packet_info *pinfo, rpc_connection *connection
 /* Bytes to a multiple of which some senders round a stub's size in alloc_hint. */
 #define LARGEST_PADDING 16
 
-/* True unless a fragment is missing: there is one alone, or the sum of all is the alloc_hint of the first, up to padding. True without such a hint,
- * too. `way`: 0: request, 1: response. */
+/* True unless a fragment is missing: there is one alone, or the sum of all reaches the alloc_hint of the first, up to padding. `way`: 0: request,
+ * 1: response. */
 static bool is_size_known(const pending_call *pending, const rpc_header *last, unsigned way)
 {
-    uint32_t size = pending->size[way], hint = pending->hint[way];
-
-    return (last->is_first && last->is_last) || hint == 0 ||
-           (hint != NO_HINT && hint + LARGEST_PADDING > size && hint < size + LARGEST_PADDING);
+    return last->is_first || pending->hint[way] < pending->size[way] + LARGEST_PADDING;
 }
 
 /* A response has around the data that it returns: two sizes, three numbers of the array, the status; with NDR64, whose numbers of an array
@@ -255,12 +242,11 @@ static kept_pdu *keep_pdu(packet_info *pinfo, const rpc_header *header, const ke
 }
 
 /* Keeps the last fragment of a call "Map", of a request or the endpoint mapper's answer: failed by a fault, or if its status, the last 4 bytes before
- * `end`, is not 0. Too short or cut: not failed. */
+ * `end`, is not 0. Cut: not failed. */
 static void keep_mapping(packet_info *pinfo, const rpc_header *header, int end)
 {
     bool is_answer = header->type != PDU_REQ, is_fault = header->type == PDU_FAULT;
-    bool has_status = is_answer && header->stub_size >= NDR_CONTEXT_HANDLE_SIZE + 4 &&
-                      end - header->at == RPC_HEADER_SIZE + header->stub_size;
+    bool has_status = is_answer && end - header->at == RPC_HEADER_SIZE + header->stub_size;
     kept_pdu mapping = {.tapped = {.operation = "Map", .is_response = is_answer, .is_fault = is_fault}};
 
     mapping.tapped.has_failed = is_fault || (has_status && tvb_get_uint32(header->tvb, end - 4, header->order) != 0);
@@ -343,17 +329,17 @@ static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, pend
     const rpc_operation *operation = pending->operation;
     bool is_response = header->type != PDU_REQ, is_fault = header->type == PDU_FAULT;
     bool is_hkpd = pending->iface == RPC_WINREG, is_garbled = pending->handed[is_response] != NULL;
-    bool is_followed = operation && (connection->sealed_query || !is_of_any_key(is_hkpd, operation));
+    bool is_followed = connection->sealed_query || !is_of_any_key(is_hkpd, operation);
     bool is_sealed = is_followed && !is_fault && (is_garbled || !is_opened(pinfo));
     const lock *what = is_sealed && is_size_known(pending, header, is_response) ? find_lock(header) : NULL;
     const rpc_call *asked = is_response && !is_garbled && what == NULL ? pending->handed[0] : NULL;
     const rpc_call *call = asked && asked->operation ? asked : NULL;
-    bool is_whole = !is_fault || tvb_bytes_exist(header->tvb, header->at, FAULT_SIZE);
+    uint32_t status = is_fault ? tvb_get_uint32(header->tvb, header->at + RPC_HEADER_SIZE, header->order) : 0;
 
     if (is_fault && call) { /* nothing of a change is done */
         query_end_change(call->change, /* is_known */ true, NULL, 0);
     }
-    if (!is_whole || !(call || what || (is_fault && is_followed))) {
+    if (!(call || what || (is_fault && is_followed))) {
         return;
     }
     kept_pdu *pdu = keep_pdu(pinfo, header,
@@ -367,10 +353,10 @@ static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, pend
         .is_response = is_response,
         .is_fault = is_fault,
         .has_failed = is_fault,
-        .brings_data = operation && operation->flags & RPC_SAMPLES && !(call && is_hkpd),
+        .brings_data = operation->flags & RPC_SAMPLES && !(call && is_hkpd),
         .does_not_seal = rpc_connection_is_unsealed(connection),
         .operation = call ? call->operation : operation->name,
-        .status = is_fault ? tvb_get_uint32(header->tvb, header->at + RPC_HEADER_SIZE, header->order) : 0,
+        .status = status,
         .seconds = is_response ? rpc_seconds_since(&pending->begun, pinfo) : -1,
         .server = connection->server,
         .handle = call ? call->handle : NULL,
@@ -385,9 +371,6 @@ static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, pend
 
 /* --- Headers ------------------------------------------------------------------------------------------------------ */
 
-/* [C706] appendix O: the operation of the endpoint mapper that clients call. */
-#define EPT_MAP 3
-
 /* Adds a fragment of a request, response or fault to its call; none whose request was not seen. Keeps the last fragment for listeners if it asks or
  * answers the endpoint mapper ("Map"), or if no operation could read it. Needs: the first pass, in the order of the capture. Changes: as
  * keep_unread_pdu(); `unread_change`, by a request that may change counters and was not read; an answer's last fragment frees the call. */
@@ -398,19 +381,20 @@ static void add_call_pdu(packet_info *pinfo, rpc_connection *connection, const r
     bool is_request = header->type == PDU_REQ;
     pending_call *pending = add_fragment(pinfo, connection, header);
 
-    if (pending && is_request && pending->iface == RPC_MAPPER && header->opnum == EPT_MAP) {
+    if (pending && is_request && pending->iface == RPC_MAPPER) {
         pending->is_mapping |= rpc_asks_mapper(header->tvb, at + RPC_HEADER_SIZE, end);
     }
     if (pending == NULL || !header->is_last) {
         return;
     }
+    const rpc_call *handed = pending->handed[!is_request];
     bool may_change = pending->operation ? pending->operation->flags & RPC_CHANGES : pending->iface == RPC_PERFLIB;
     if (is_request && may_change && !(pending->handed[0] && pending->handed[0]->change)) {
         connection->unread_change = pinfo->num;
     }
     if (pending->is_mapping) {
         keep_mapping(pinfo, header, end);
-    } else if (!pending->handed[!is_request] || pending->handed[!is_request]->is_garbled[!is_request]) {
+    } else if (pending->operation && (!handed || handed->is_garbled[!is_request])) {
         keep_unread_pdu(pinfo, connection, pending, header);
     }
     if (!is_request) {
@@ -463,7 +447,7 @@ static void show_sealed_pdu(packet_info *pinfo, proto_tree *tree, const rpc_head
     proto_item *item = tree ? tree->last_child : NULL;
     char text[TEXT_NUMBER_SIZE];
 
-    if (any || !header->is_first || !header->is_last || header->at + header->size != (int)tvb_reported_length(tvb)) {
+    if (any || !header->is_first || header->at + header->size != (int)tvb_reported_length(tvb)) {
         int proto = pdu->tapped.is_hkpd ? proto_get_id_by_filter_name("winreg") : perflib->proto;
         col_set_str(pinfo->cinfo, COL_PROTOCOL, proto_get_protocol_short_name(find_protocol_by_id(proto)));
         (any ? col_append_fstr : col_add_fstr)(pinfo->cinfo, COL_INFO, "%s%s %s", any ? ", " : "", operation->name,
@@ -484,13 +468,12 @@ static void show_sealed_pdu(packet_info *pinfo, proto_tree *tree, const rpc_head
     rpc_report_late(&report, item, pdu->late);
 }
 
-/* Shows a fault, which DCE/RPC hands to no operation. Needs: FAULT_SIZE bytes of it. `any`: as of show_sealed_pdu(). */
+/* Shows a fault, which DCE/RPC hands to no operation. `any`: as of show_sealed_pdu(). */
 static void show_fault(packet_info *pinfo, proto_tree *tree, const rpc_header *header, const kept_pdu *pdu, bool any)
 {
     const call_tap_data *tapped = &pdu->tapped;
     const char *name = text_fault(pinfo->pool, tapped->status);
-    proto_item *item =
-        proto_tree_add_item(tree, pdu->protocol->proto, header->tvb, header->at, MAX(header->size, FAULT_SIZE), ENC_NA);
+    proto_item *item = proto_tree_add_item(tree, pdu->protocol->proto, header->tvb, header->at, header->size, ENC_NA);
 
     col_set_str(pinfo->cinfo, COL_PROTOCOL, proto_get_protocol_short_name(find_protocol_by_id(pdu->protocol->proto)));
     (any ? col_append_fstr : col_add_fstr)(pinfo->cinfo, COL_INFO, "%s%s fault: %s", any ? ", " : "", tapped->operation,
@@ -588,7 +571,7 @@ static void wrap_heuristics(void)
 {
     for (unsigned i = 0; i < array_length(wrapped); i++) {
         heur_dtbl_entry_t *entry = find_heur_dissector_by_unique_short_name(wrapped[i].name);
-        if (entry && entry->dissector != dissect_transport) {
+        if (entry->dissector != dissect_transport) {
             wrapped[i].stock = entry->dissector;
             entry->dissector = dissect_transport;
         }

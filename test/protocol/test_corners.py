@@ -17,6 +17,21 @@ from gen.stubs import VALIDATE
 from learned import by_path, compare_paths, compare_values, read
 
 
+def test_pdus_that_end_early(tshark, tmp_path):
+    """One that is a header alone, or has the begin of the next one behind it; an answer to a bind without its results: none is malformed."""
+    scenario = Scenario()
+    for mss in 16, 16 + 15:
+        rpc = tcp_line(scenario, client_port=50000 + mss).rpc
+        rpc.transport.mss = mss
+        rpc.transport.to_server([rpc.pdu(19, b'', 1), rpc.pdu(19, b'', 2)])
+    rpc = tcp_line(scenario, bind=False).rpc
+    rpc.transport.to_client = lambda pdus, answer=rpc.transport.to_client: answer([p[:8] + b'\x2c\0' + p[10:40] + bytes(4) for p in pdus])
+    rpc.bind()
+    rows = [tshark.fields(scenario.write(tmp_path / 'x.pcap'), ['dcerpc.pkt_type'], '-Y', which, '-o', 'tcp.desegment_tcp_streams:FALSE')
+            for which in ('dcerpc', '_ws.malformed || _ws.unreassembled')]
+    assert rows == [[[kind] for kind in ('11', '12', '19', '19', '11', '12', '19', '11', '12')], []]
+
+
 def test_a_dropped_sample_is_no_first_one(tshark, tmp_path):
     many = lambda at: [Instance('%d ' % i + 900 * 'x') for i in range(500)]
     objects = [Object(2 * k, 'Object %d' % k, [Counter(2, 'Things', TYPES['PERF_COUNTER_DELTA'], lambda at, k: at.number, 4)], many)

@@ -10,7 +10,7 @@ import pytest
 from conftest import TOP
 from gen.client import Fault
 from gen.hkpd_scenario import Talk
-from gen.hkpd_stubs import OPEN_DATA, open_root
+from gen.hkpd_stubs import OPEN_DATA, QUERY_VALUE, open_root, query
 from gen.pcap import Capture
 from gen.scenario import Scenario, smb_line, tcp_line
 from gen.scripted import ALL, Server, ask, counter, learn, run, single, capture_talk
@@ -66,12 +66,12 @@ def test_the_registry_too(tshark, tmp_path, passes):
     """Whoever has no rights on the pipe's interface gets it for the first call; of other keys it says nothing."""
     scenario = Scenario()
     talk = Talk(scenario)
-    for opnum in 2, OPEN_DATA:
-        talk.line.request(opnum, open_root())
+    for opnum, asked in (2, open_root()), (QUERY_VALUE, query(talk.new_handle(), '2')), (OPEN_DATA, open_root()):
+        talk.line.request(opnum, asked)
         talk.rpc.fault(DENIED)
     capture = scenario.write(tmp_path / 'a.pcap')
     rows = tshark.fields(capture, ['_ws.col.Info', 'pcq.expert.call_failed'], '-Y', 'dcerpc.pkt_type == 3', *passes)
-    assert not rows[0][1] and rows[1][0] == 'OpenHKPD fault: nca_s_fault_access_denied' and rows[1][1]
+    assert not rows[0][1] and not rows[1][1] and rows[2][0] == 'OpenHKPD fault: nca_s_fault_access_denied' and rows[2][1]
     rpc, fault = talk.rpc, struct.pack('<IHBxI4x', 32, talk.rpc.context, 0, DENIED)
     rpc.transport.to_server([pdu for n in (8, 9) for pdu in rpc.request_pdus(OPEN_DATA, bytes(open_root()), call_id=n)])
     rpc.transport.to_client([rpc.pdu(3, fault, n) for n in (8, 9)])

@@ -144,12 +144,12 @@ def test_every_call_is_seen_with_its_size(tshark, name):
     assert rows == []
 
 
-@pytest.mark.parametrize('name', ['big-answer', 'tcp-kerberos'])
-def test_a_lost_fragment_makes_no_size(tshark, tmp_path, name):
+@pytest.mark.parametrize('name, which', [('big-answer', ('0x00', '0x02')), ('tcp-kerberos', ('0x00', '0x02')), ('tcp-kerberos', ('0x01',))])
+def test_a_lost_fragment_makes_no_size(tshark, tmp_path, name, which):
     """Nothing is said of an answer of which a fragment is missing, and everything of the others."""
     rows = tshark.fields(PCAPS / (name + '.pcap'), ['frame.number', 'dcerpc.cn_flags', 'pcq.sealed.operation',
                                                     'pcq.sealed.size'], '-Y', 'dcerpc.cn_flags')
-    lost = next(int(n) for n, flags, *_ in rows if flags in ('0x00', '0x02'))
+    lost = next(int(n) for n, flags, *_ in rows if flags in which)
     whole = next(n for n, flags, *_ in rows if int(n) >= lost and flags == '0x02')
     capture = Capture.of_file(PCAPS / (name + '.pcap'))
     del capture.frames[lost - 1]
@@ -158,22 +158,33 @@ def test_a_lost_fragment_makes_no_size(tshark, tmp_path, name):
     assert left == [[opnum, size] for n, _, opnum, size in rows if size and n != whole]
 
 
-def test_a_request_with_the_uuid_of_an_object(tshark, tmp_path):
-    """Its header has 40 bytes. The last request of a capture gets one."""
-    frame, opnum, _, size = [call for call in opened_calls(tshark, 'tcp-ntlm') if call[2] == '0'][-1]
-    capture = Capture.of_file(PCAPS / 'tcp-ntlm.pcap')
-    when, packet = capture.frames[int(frame) - 1]
-    packet, ip = bytearray(packet), 14
-    tcp = ip + 4 * (packet[ip] & 15)
-    pdu = tcp + 4 * (packet[tcp + 12] >> 4)
-    assert packet[pdu:pdu + 4] == b'\5\0\0\3'
-    packet[pdu + 3] |= 0x80
-    for form, at in ('<H', pdu + 8), ('>H', ip + 2):
-        struct.pack_into(form, packet, at, struct.unpack_from(form, packet, at)[0] + 16)
-    packet[pdu + 24:pdu + 24] = bytes(range(16))
-    capture.frames[int(frame) - 1] = when, bytes(packet)
-    rows = tshark.fields(capture.write(tmp_path / 'object.pcap'), ['pcq.sealed.operation', 'pcq.sealed.size'], '-Y', 'frame.number == %s' % frame)
-    assert rows == [[opnum, size]]
+def rounded(more):
+    return lambda pdu: pdu[:16] + struct.pack('<I', struct.unpack_from('<I', pdu, 16)[0] + more) + pdu[20:]
+
+
+def with_object(pdu):
+    """The header of a request with the UUID of an object has 40 bytes."""
+    return pdu if pdu[2] else pdu[:3] + bytes([pdu[3] | 0x80]) + pdu[4:8] + struct.pack('<H', len(pdu) + 16) + pdu[10:24] + bytes(range(16)) + pdu[24:]
+
+
+# How the PDUs of a call are, bytes of the request's token that were captured; whether request and response have a size
+HEADERS = {'as-they-are': (bytes, 16, '11'), 'hint-rounded-to-16': (rounded(15), 16, '11'), 'hint-of-more': (rounded(16), 16, '10'),
+           'object': (with_object, 16, '11'), 'version-in-the-token': (bytes, 2, '11'), 'cut-in-the-version': (bytes, 1, '01')}
+
+
+@pytest.mark.parametrize('way', HEADERS)
+def test_sizes_by_the_headers(tshark, tmp_path, way):
+    """A hint beyond the bytes that are there, and more than padding, has lost a fragment."""
+    scenario, model = server_of('A', instances=[chr(97 + i) for i in range(26)])
+    c = sealed_line(scenario, model, max_frag=300).client()
+    h, stock = c.query([ask(model.sets[0], 1, '*')]), c.line.rpc.fragments
+    change, kept, known = HEADERS[way]
+    c.line.rpc.fragments = lambda *how: [change(pdu) for pdu in stock(*how)]
+    number = len(scenario.capture.frames) + 1
+    c.data(h, 9999)
+    scenario.capture.snap(number, len(scenario.capture.frames[number - 1][1]) - 16 + kept)
+    rows = tshark.fields(scenario.write(tmp_path / 'a.pcap'), ['pcq.sealed.size'], '-Y', 'pcq.sealed.operation == 6')
+    assert rows == [[size] for size, is_known in zip(('24', '928'), known) if is_known == '1']
 
 
 def test_the_protocols_of_a_frame_stay(tshark):

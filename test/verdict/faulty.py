@@ -162,8 +162,9 @@ LATE = {
 
 def no_connection(answer, port=445, by_mapper=False):
     def rung(w, server):
-        if by_mapper:
-            ask_mapper(w.capture, server[1], port, client_port=w.port())
+        if by_mapper:       # whose answer lacks the end of its status
+            number = ask_mapper(w.capture, server[1], port, client_port=w.port())
+            w.capture.snap(number, len(w.capture.frames[number - 1][1]) - 2)
         with w.culprit():
             knock(w.capture, server[1], port, w.port(), answer)
     return rung
