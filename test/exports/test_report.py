@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`-z pcq,report` and its window: the data in the page, against series worked out from the generator and the verdict as `-z pcq,summary` has it. test/browser has what a browser makes of them."""
 
+import itertools
 import json
 import re
 import subprocess
 from collections import Counter
-from itertools import accumulate
 
 import pytest
 
@@ -56,7 +56,7 @@ def is_near(a, b):
 
 
 def clocks_of(data):
-    return [[data['begin'] + at / 1000 for at in accumulate(steps)] for steps in data['clocks']]
+    return [[data['begin'] + at / 1000 for at in itertools.accumulate(steps)] for steps in data['clocks']]
 
 
 def test_each_result_is_a_point(report, passes):
@@ -171,6 +171,22 @@ def test_times_of_calls(report):
     assert (round(data['begin'] * 10 ** 6), round(data['seconds'] * 10 ** 6)) == (first, last - first)
     marks = [(data['kinds'][kind], frame, took, calls) for _, kind, frame, took, calls in data['timelines'][0][1]]
     assert marks == [('answered', asked[0] + 1, 1000, 1), ('no answer', asked[1], -1, 1), ('answered', asked[2] + 1, -1, 1)]
+
+
+def test_a_mark_is_of_a_part_of_the_time(report):
+    """A thousandth, here 0.1 s: the worst of its calls is shown. The first 50 monitors have marks."""
+    sets = [multiple('Set %d' % n, counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', [5]), instances='a') for n in range(51)]
+    sent = itertools.chain([1, 1, 1, 0], itertools.repeat(1))
+    scenario, c = begin(Server(sets), *sets, alters=lambda opnum, kind, stub: stub if opnum != stubs.DATA or next(sent) else None)
+    handle = run(c, [ask(sets[0], 1, 'a')], 3, close=False)
+    for wait in .15, 99:
+        scenario.capture.now += int(wait * 10 ** 6)
+        c.data(handle, 9999)
+    for s in sets[1:]:
+        run(c, [ask(s, 1, 'a')], 1)
+    data = page_data(report(scenario))
+    assert [(data['kinds'][kind], calls) for _, kind, *_, calls in data['timelines'][0][1]] == [('no answer', 3), ('answered', 1), ('answered', 1)]
+    assert (len(data['timelines']), len(data['verdict']['monitors'])) == (50, 51)
 
 
 @pytest.mark.parametrize('name, mark, count', [

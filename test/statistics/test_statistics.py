@@ -352,6 +352,14 @@ def test_the_refused(stat, passes):
     assert [r['Description'].split(' ')[:2] for r in rows] == [['counter', 'not'], ['no', 'data']]
 
 
+def test_refusals_of_each_client_and_server(stat):
+    """Also of servers with one name."""
+    s, scenario, there = small(), Scenario(), [('192.0.2.10', '192.0.2.20'), ('192.0.2.11', '192.0.2.20'), ('192.0.2.10', '192.0.2.21')]
+    for n, (client, server) in enumerate(there):
+        tcp_line(scenario, Server([s]), client=client, server=server, client_port=50001 + n).client().query([ask(s, 9)])
+    assert [(r['Client'], r['Count']) for r in stat(scenario, 'refusals')] == [(client, '1') for client, _ in there]
+
+
 ALREADY_EXISTS = 183        # the query has the counter: no refusal
 
 
@@ -416,9 +424,7 @@ def test_calls_that_fail_as_a_whole(stat, passes):
             'EnumerateCounterSet', 'OpenQueryHandle', 'QueryCounterInfo', 'QueryCounterData', 'ValidateCounters',
             'CloseQueryHandle')]
     assert all('rights' in r['Description'] for r in rows)
-    scenario, talk = hkpd_scenario.begin_talk()
-    talk.sample(only={2})
-    assert stat(scenario, 'refusals', *passes) == []
+    assert stat(hkpd_scenario.session(samples=2), 'refusals', *passes) == []
 
 
 # --- calls ----------------------------------------------------------------------------------------------------------

@@ -29,10 +29,6 @@ def session(samples=4):
     return scenario
 
 
-def small():
-    return single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
-
-
 def drawn(tshark, capture, *statistics, args=(), env=None):
     """What tshark prints of each -z, without the filter's line; a tree's rule is as wide as the tree."""
     before = tshark.env
@@ -108,13 +104,9 @@ def test_paths_that_no_counter_fits_are_reported(tshark, tmp_path, statistic, sa
 
 
 def test_damaged_answers_and_unknown_queries_are_said(tshark, tmp_path):
-    s, answers = small(), iter([False, True, False])
-
-    def alter(opnum, kind, stub):
-        if (opnum, kind) == (stubs.DATA, 'response') and next(answers):
-            return stub[:20 + 48 + 4] + b'\7' + stub[20 + 48 + 5:]      # the type of the only block: there is no 7
-        return stub
-    scenario, c = begin(Server([s]), s, alters=alter)
+    s, is_damaged = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10)), iter([False, True, False])
+    scenario, c = begin(Server([s]), s, alters=lambda opnum, kind, stub: stub if (opnum, kind) != (stubs.DATA, 'response') or not next(is_damaged) else
+                        stub[:20 + 48 + 4] + b'\7' + stub[20 + 48 + 5:])      # the type of the only block: there is no 7
     run(c, [ask(s, 1)], 3)
     path = scenario.write(tmp_path / 'a.pcap')
     for statistic in NOTED:
