@@ -25,7 +25,7 @@ static void find_sample_before(value_stream *stream)
                               : response->sample      ? PERF_NO_RESULT_FIRST_SAMPLE
                               : response->is_repeated ? PERF_NO_RESULT_REPEATED
                                                       : PERF_NO_RESULT_NOT_COMPARABLE;
-    } else if (response->request_frame > 0 && response->request_frame < before->frame &&
+    } else if (response->request_frame < before->frame &&
                clocks->perf_time < table->clocks.perf_time) { /* calls at the same time are answered in any order */
         stream->why_no_pair = PERF_NO_RESULT_OVERTAKEN;
     } else {
@@ -347,9 +347,7 @@ const char *value_stream_instance(value_stream *stream)
     }
     if (row->label == NULL) {
         uint32_t ordinal = find_row_name(stream)->ordinal;
-        row->label = row->is_named        ? format_instance(stream, ordinal)
-                     : stream->identifier ? stream->identifier->instance
-                                          : NULL;
+        row->label = row->is_named ? format_instance(stream, ordinal) : stream->identifier->instance;
     }
     return row->label;
 }
@@ -421,8 +419,10 @@ const char *value_stream_format(value_stream *stream, const perf_result *result)
     }
     if ((type->value & ~PERF_SIZE_MASK) == 0) { /* a number, PERF_NUMBER_HEX */
         snprintf(number, sizeof number, "0x%" PRIx64, at->raw.value);
-    } else { /* of a raw number a double does not hold 64 bits */
-        type->formula == PERF_FORMULA_RAW ? text_integer(number, at->raw.value) : text_number(number, result->value);
+    } else if (type->formula == PERF_FORMULA_RAW) { /* of which a double does not hold 64 bits */
+        text_integer(number, at->raw.value);
+    } else {
+        text_number(number, result->value);
     }
     return wmem_strconcat(stream->pool, number, *type->unit ? " " : "", type->unit, NULL);
 }
