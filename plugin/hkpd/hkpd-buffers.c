@@ -133,7 +133,7 @@ static proto_item *hkpd_show_header(value_tree *view)
                      header >= PERF_DATA_BLOCK_SIZE && header <= size ? header : size, &cursor);
     cursor_skip(&cursor, PERF_SIGNATURE_SIZE);
     FIELDS_READ(DATA_BLOCK)
-    if (view->table->system_name > 0 && cursor.tree) {
+    if (view->table->system_name > 0) {
         proto_item_append_text(cursor.node, " of %s",
                                hkpd_show_name(view, &cursor, hf_system_name, view->table->system_name,
                                               view->table->system_name_size, read.system_name_size,
@@ -190,11 +190,10 @@ static proto_tree *hkpd_show_instance(value_tree *view, const perf_group *group,
     value_tree_enter(view, tree, hf_instance, ett_instance, at, perf_table_u32(view->table, at), &cursor);
     FIELDS_READ(INSTANCE_DEFINITION)
     uint32_t size, name = perf_table_name(view->table, group, row, &size);
-    if (read.instance_name_size > 0 && cursor.tree) {
+    if (read.instance_name_size > 0) {
         hkpd_show_name(view, &cursor, hf_instance_name, name, size, read.instance_name_size, group->code_page);
     }
-    const char *label = value_stream_instance(view->stream);
-    proto_item_append_text(cursor.node, " %u: %s", row, label ? label : "");
+    proto_item_append_text(cursor.node, " %u: %s", row, value_stream_instance(view->stream));
     return cursor.tree;
 }
 

@@ -54,7 +54,7 @@ static perf_raw read_number_behind(const parsed_sample *in, const perf_column *c
     const perf_row *row = perf_table_row(in->table, in->at.group, in->at.row);
     uint64_t behind = (uint64_t)column->value_offset + column->value_size;
 
-    return row->cells > 0 && !(next && next->value_offset == behind) && behind + 4 <= row->block_size
+    return !(next && next->value_offset == behind) && behind + 4 <= row->block_size
                ? (perf_raw){perf_table_u32(in->table, row->cells + (uint32_t)behind), 4}
                : (perf_raw){0, 0};
 }

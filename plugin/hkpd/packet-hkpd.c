@@ -93,7 +93,7 @@ static int dissect_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tr
     const dcerpc_sub_dissector *entry = &stock[di->call_data->opnum];
     dcerpc_dissect_fnct_t *dissect = di->ptype == PDU_REQ ? entry->dissect_rqst : entry->dissect_resp;
 
-    return dissect ? dissect(tvb, offset, pinfo, tree, di, drep) : offset;
+    return dissect(tvb, offset, pinfo, tree, di, drep);
 }
 
 /* --- Names of values ---------------------------------------------------------------------------------------------- */
@@ -382,7 +382,7 @@ static void value_request(hkpd_pdu *p)
         rpc_pdu_report_closed_handle(&p->pdu, p->node);
     }
     is_ours = is_ours || (p->pdu.cursor.is_ndr64 && p->question.kind != QUESTION_OTHER);
-    if (is_ours && !p->pdu.is_short && p->pdu.opnum == WINREG_QUERY_VALUE) {
+    if (is_ours && p->pdu.opnum == WINREG_QUERY_VALUE) {
         read_aloud(p, read_question);
     }
 }
@@ -622,7 +622,7 @@ static void read_titles_answer(hkpd_pdu *p)
 {
     tvbuff_t *tvb = tree_own_source(p->pdu.pinfo, p->value.tvb, "Performance data");
 
-    if (rpc_pdu_may_learn(&p->pdu) && p->pdu.tapped.status == STATUS_SUCCESS && p->question.kind == QUESTION_NAMES) {
+    if (rpc_pdu_may_learn(&p->pdu) && p->question.kind == QUESTION_NAMES) {
         learn_titles(p);
     }
     const hkpd_title_list list = hkpd_show_titles(tvb, p->node, &p->pdu.report);
@@ -727,8 +727,7 @@ static void hkpd_tap_pdu(hkpd_pdu *p)
     }
     tapped->is_hkpd = true;
     tapped->asks_titles = kind >= QUESTION_NAMES;
-    bool asks_for_data = kind == QUESTION_INDEXES || kind == QUESTION_OBJECTS ||
-                         (p->pdu.opnum == WINREG_ENUM_VALUE && tapped->out_size == 0);
+    bool asks_for_data = kind == QUESTION_INDEXES || kind == QUESTION_OBJECTS;
     bool only_describes = p->kind == ANSWER_BLOCK && tapped->answer == NULL && tapped->out_size > 0;
     tapped->brings_data = handle && asks_for_data && !only_describes;
     tapped->is_damaged |= tapped->brings_data && tapped->answer == NULL && tapped->out_size > 0;
@@ -825,7 +824,7 @@ void proto_reg_handoff_hkpd(void)
     dcerpc_sub_dissector *table = wmem_memdup(wmem_epan_scope(), winreg->procs, (count + 1) * sizeof *table);
     for (dcerpc_sub_dissector *entry = table; entry->name; entry++) {
         const rpc_operation *ours = rpc_find_operation(RPC_WINREG, entry->num);
-        if (ours && strcmp(entry->name, ours->name) == 0) {
+        if (ours) {
             stock[entry->num] = *entry;
             entry->dissect_rqst = entry->dissect_resp = hkpd_dissect_pdu;
         }
