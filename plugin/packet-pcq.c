@@ -107,7 +107,7 @@ static void read_machine(pcq_pdu *p)
 {
     const char *machine = ndr_wide_string(&p->pdu.cursor, hf_machine, "szMachine");
 
-    if (machine && rpc_pdu_may_learn(&p->pdu)) {
+    if (rpc_pdu_may_learn(&p->pdu)) {
         machine += strspn(machine, "\\");
         p->call->machine = wmem_strdup(wmem_file_scope(), text_cut(p->pdu.pool, machine, TEXT_NAME_MAX));
         if (p->pdu.server->called == NULL && *machine != '\0' && strcmp(machine, p->pdu.server->text) != 0) {
@@ -505,8 +505,9 @@ static const char *format_failures(pcq_pdu *p)
 {
     value_stream *stream = value_stream_begin(p->pdu.pool, &p->pdu.answer);
 
-    while (value_stream_next_group(stream) && stream->now.at.group->type != PERF_ERROR_RETURN) {
-    }
+    do {
+        value_stream_next_group(stream);
+    } while (stream->now.at.group->type != PERF_ERROR_RETURN);
     return format_refusals(p, "failed", stream->now.table->failed, stream->identifier, stream->now.at.group->status,
                            stream->assumed == ASSUMED_COUNTER ? ", assumed" : "");
 }
@@ -603,7 +604,7 @@ static void validate_response(pcq_pdu *p)
     }
     confirm_query(p);
     /* without memory for all some of it may be done */
-    bool is_known = !p->pdu.report.damaged && !p->pdu.is_short && p->pdu.tapped.status != STATUS_OUTOFMEMORY;
+    bool is_known = rpc_pdu_may_learn(&p->pdu) && p->pdu.tapped.status != STATUS_OUTOFMEMORY;
     query_end_change(p->call->rpc.change, is_known, p->pdu.tapped.identifiers, p->pdu.tapped.num_identifiers);
 }
 

@@ -376,7 +376,7 @@ void pcq_dissect_registration(buffer_cursor *cursor, pcq_context *context)
 
     if (code < array_length(dissect) && dissect[code]) {
         dissect[code](cursor, context);
-    } else if (cursor_left(cursor) > 0) {
+    } else {
         proto_tree_add_item(cursor->tree, hf_undecoded, cursor->tvb, 0, -1, ENC_NA);
     }
 }
@@ -417,7 +417,7 @@ static bool read_identifier(buffer_cursor *outer, pcq_context *context)
     uint32_t room = cursor_left(&cursor), start = cursor.pos;
     if (room > 0) {
         const char *name = cursor_read_text(&cursor, hf_pcq_instance_name, room, TEXT_NAME_MAX);
-        identifier.instance = name && *name ? name : NULL;
+        identifier.instance = *name ? name : NULL;
         identifier.utf16_size = text_utf16_size(cursor.tvb, start, room);
         identifier.utf16 = tvb_memdup(cursor.report->pinfo->pool, cursor.tvb, start, identifier.utf16_size);
     }

@@ -323,9 +323,8 @@ static proto_tree *pcq_show_instance(value_tree *view, const perf_group *group, 
 static void pcq_show_value(value_tree *view, proto_tree *tree)
 {
     uint32_t at = view->stream->now.at.offset - PERF_COUNTER_DATA_SIZE, size = perf_table_u32(view->table, at + 4);
-    uint32_t left = view->stream->now.at.group->end - at;
 
-    tree = value_tree_add_value(view, tree, hf_counter_data, ett_counter_data, at, MIN(perf_align8(size), left));
+    tree = value_tree_add_value(view, tree, hf_counter_data, ett_counter_data, at, perf_align8(size));
     proto_tree_add_uint(tree, hf_value_data_size, view->tvb, (int)at, 4, perf_table_u32(view->table, at));
     proto_tree_add_uint(tree, hf_value_size, view->tvb, (int)at + 4, 4, size);
     value_tree_add_sent(view, tree);

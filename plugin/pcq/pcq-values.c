@@ -80,7 +80,7 @@ static perf_no_result pcq_find_group(value_stream *stream)
         return is_known ? PERF_NO_RESULT_NEW_COUNTER : PERF_NO_RESULT_NOT_COMPARABLE;
     }
     if (group->type == PERF_ERROR_RETURN && now->type != PERF_ERROR_RETURN) {
-        bool was_absent = group->status == STATUS_NO_DATA && identifier->instance && *identifier->instance;
+        bool was_absent = group->status == STATUS_NO_DATA && identifier->instance;
         return was_absent ? PERF_NO_RESULT_NEW_INSTANCE : PERF_NO_RESULT_BEFORE_FAILED;
     }
     return PERF_NO_RESULT_OK;
@@ -111,17 +111,17 @@ static bool find_row_in_block(value_stream *stream, const parsed_sample *in, per
     uint32_t size, first, name = perf_table_name(table, at->group, at->row, &size);
     stream->is_match_assumed |= perf_table_count_rows(table, at->group, table->data + name, size, &first) > 1;
     *row = 0;
-    return group->rows > 0 && first == at->row;
+    return first == at->row;
 }
 
 /* Returns the number of a counter in a block, for the value's instance; size 0: there is none. A block of one counter has no id. */
 static perf_raw find_number_in_block(value_stream *stream, const parsed_sample *in, perf_group *group, uint32_t id)
 {
     perf_table *table = in->table;
-    bool has_ids = group->columns > 0 && perf_table_column(table, group, 0)->id != PERF_NO_ID;
-    uint32_t row, column = has_ids ? perf_table_find_column(table, group, id, /* is_base */ false)
-                           : group != in->at.group && group->columns == 1 ? 0
-                                                                          : PERF_NO_ID;
+    bool has_no_id = group->type == PERF_SINGLE_COUNTER || group->type == PERF_MULTIPLE_INSTANCES;
+    uint32_t row, column = !has_no_id              ? perf_table_find_column(table, group, id, /* is_base */ false)
+                           : group != in->at.group ? 0
+                                                   : PERF_NO_ID;
 
     bool is_there = group->is_sound && column != PERF_NO_ID && find_row_in_block(stream, in, group, &row);
     return is_there ? perf_table_number(table, group, row, column) : (perf_raw){0, 0};

@@ -158,10 +158,10 @@ void perf_table_begin(perf_table *table, const uint8_t *data, uint32_t size, uin
  * A lack of memory ends the program, as everywhere in Wireshark. */
 void *perf_table_enlarge(perf_table *table, void *array, unsigned which, uint32_t more);
 
-/* True if a group is sound and has no values: its counterset or object has no instances. */
+/* True if a group is sound and has no values: its counterset or object has no instances. Needs: no error in their place. */
 static inline bool perf_group_is_empty(const perf_group *g)
 {
-    return g->is_sound && g->type != PERF_ERROR_RETURN && (g->rows == 0 || g->columns == 0);
+    return g->is_sound && (g->rows == 0 || g->columns == 0);
 }
 
 /* Returns the first sound group with values, NULL: there is none. */

@@ -245,13 +245,11 @@ static void show_watched(const value_tree *view, proto_tree *tree)
     const perf_result result = value_stream_result(stream);
     const watched_counter *row = result.none == PERF_NO_RESULT_OK ? watch_rows_of(path) : NULL;
 
-    for (; row && tree_has_room(tree); row = row->next_match) {
+    for (; row; row = row->next_match) {
         proto_item *item = proto_tree_add_double(tree, row->hf, view->tvb, 0, 0, result.value);
         proto_item_set_generated(item);
-        if (view->visible) {
-            proto_item_set_text(item, "%s: %s%s = %s", row->field.hfinfo.name, value_stream_format(stream, &result),
-                                format_assumed_mark(stream), path);
-        }
+        proto_item_set_text(item, "%s: %s%s = %s", row->field.hfinfo.name, value_stream_format(stream, &result),
+                            format_assumed_mark(stream), path);
     }
 }
 
