@@ -8,7 +8,7 @@ import pytest
 
 import test_hkpd as registry
 from conftest import TOP
-from gen import buffers, hkpd_scenario, hkpd_stubs, stubs
+from gen import buffers, hkpd_scenario, hkpd_stubs, model, stubs
 from gen.pcap import Capture
 from gen.scenario import Scenario, tcp_line
 from gen.scripted import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, capture_talk, taught_in
@@ -113,6 +113,14 @@ def test_everything_behind_a_lost_packet_is_noise(tshark, tmp_path, direction, w
     assert len(tshark.info(path, *NTLM)) == len(info)
 
 
+def test_noise_of_the_registry(tshark, tmp_path):
+    """What the stock dissector would show as if it were true. These are counted."""
+    path = without(PCAPS / 'hkpd-sealed.pcap', tmp_path / 'lost.pcap', {48})
+    noise = [x for x in tshark.info(path, *NTLM).values() if x.endswith(' response, [Probably not decrypted correctly]')]
+    assert [x.split()[0] for x in noise] == ['QueryValue'] * 8 + ['CloseKey']
+    assert 'not decoded: 9; Its decryption failed' in tshark.run('-q', '-r', path, *NTLM, '-z', 'pcq,summary')[0]
+
+
 # --- findings of a call ---------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('opnum, in_size, rtn_size, found', [
@@ -133,9 +141,11 @@ def test_success_without_data(tshark, tmp_path, opnum, in_size, rtn_size, found)
 
 
 def test_an_empty_handle_is_no_damage(tshark, tmp_path):
-    """A well-formed close of nothing."""
+    """A well-formed close of nothing, and what a server says of no query."""
     scenario = Scenario()
     line = tcp_line(scenario)
+    line.request(INFO, stubs.request(INFO, hQuery=bytes(20), dwInSize=99))
+    line.response(INFO, stubs.response(INFO, data=buffers.identifiers([dict(guid=str(model.NAMESPACE))]), in_size=99))
     asked = line.request(CLOSE, stubs.request(CLOSE, hQuery=bytes(20)))
     line.response(CLOSE, stubs.response(CLOSE, status=6, handle=bytes(20)))
     frames = read(tshark, scenario, tmp_path)
@@ -154,7 +164,8 @@ def test_success_of_the_registry_without_performance_data(tshark, tmp_path):
                         (b'P\0E\0R\0X\0' + bytes(200), 'not_performance_data')):
         expected[talk.ask('Global', data)[1]] = [found]
     asked, silent = talk.ask('Global', None, room=0, size=606)
-    expected[silent] = []
+    end = talk.call(hkpd_stubs.ENUM_VALUE, hkpd_stubs.enum_value(talk.handle, 9), hkpd_stubs.enum_answer('', None, 259))[1]    # no more items
+    expected[silent] = expected[end] = []
     frames = registry.read(tshark, scenario, tmp_path)
     info = info_of(tshark, scenario, tmp_path)
     assert {n: experts(frames[n]) for n in expected} == expected

@@ -23,9 +23,9 @@ def experts(frame):
 def test_each_at_the_structure_that_is_wrong(tshark, tmp_path):
     b, wanted = Bench(), []
 
-    def data(block, *places, **how):
+    def data(block, *places, behind=GOOD_BLOCK, **how):
         """Where the findings on this answer stand"""
-        b.both(DATA, buffers.data_buffer([*GOOD_BLOCK, block, *GOOD_BLOCK], STAMP, FILETIME, **how))
+        b.both(DATA, buffers.data_buffer([*GOOD_BLOCK, block, *behind], STAMP, FILETIME, **how))
         wanted.append(list(places))
     data(buffers.block(1, buffers.counter_data(1, data_size=100)), ('size', 'pcq.counter_data'))
     data(buffers.block(9, buffers.counter_data(1)), ('block_type', 'pcq.block'))
@@ -35,6 +35,7 @@ def test_each_at_the_structure_that_is_wrong(tshark, tmp_path):
     odd = buffers.instance(1, 'a', size=12)
     data(buffers.block(4, buffers.multi_instances(len(odd) + 16, 1).add(odd).add(buffers.counter_data(1))), ('count', 'pcq.data_header'),
          ('size', 'pcq.instance'), count=9)
+    data(buffers.block(2), ('size', 'pcq.block'), behind=())      # ends in front of its counters, with the data
     data(buffers.single_block(1), ('time', 'pcq.data.perf_freq'), freq=0)
     b.reg(10, buffers.string_buffer([(1, 'one'), (2, 'two')], offsets={1: 4096}))
     scenario = b.scenario
