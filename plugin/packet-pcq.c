@@ -63,7 +63,7 @@ typedef struct {
     pcq_request request;
     uint32_t in_size;            /* dwInSize */
     bool add;                    /* dwAdd: ValidateCounters adds counters, else it removes them */
-    const query_epoch *asked_in; /* of the query, as the request saw it, or its successor, the response; NULL: none */
+    const query_epoch *asked_in; /* of the query, as the request saw it; NULL: none */
     query_snapshot seen;         /* the query as the response shows it */
     const char *machine;         /* szMachine without backslashes in front */
 } pcq_call;
@@ -444,16 +444,13 @@ static void find_query(pcq_pdu *p)
 }
 
 /* Returns the handle that a response is about, NULL: not known. Changes: a success or a size probe confirms it. If the request's handle was closed, the
- * response is about its successor (rpc_pdu_confirm_handle()), and `asked_in` is that query's epoch. */
+ * response is about its successor (rpc_pdu_confirm_handle()). */
 static state_handle *confirm_query(pcq_pdu *p)
 {
     rpc_call *call = p->pdu.call;
 
     if (call->handle && (p->succeeded || p->pdu.tapped.is_probe) && rpc_pdu_may_learn(&p->pdu)) {
         rpc_pdu_confirm_handle(&p->pdu, PERF_HANDLE_QUERY, call->handle->bytes);
-        if (call->answering) {
-            p->call->asked_in = query_see_request(call->answering, call->connection->unread_change);
-        }
     }
     return rpc_pdu_get_handle(&p->pdu);
 }
