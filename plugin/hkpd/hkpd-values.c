@@ -35,12 +35,13 @@ static void hkpd_begin_values(value_stream *stream)
 
 /* --- Operands ----------------------------------------------------------------------------------------------------- */
 
-/* value_ops.find_group: the object with the same title index. It is new, with its counters, if a well-formed sample before lacks it. */
+/* value_ops.find_group: the object with the same title index. It is new, with its counters, if a sample before that is sound lacks it. */
 static perf_no_result hkpd_find_group(value_stream *stream)
 {
     perf_table *before = stream->before.table;
-    perf_group *group = perf_table_find_object(before, stream->now.at.group->key);
-    bool is_new = group == NULL && before->is_sound && before->num_faults == 0;
+    uint32_t title = stream->now.at.group->key;
+    perf_group *group = perf_table_find_object(before, title);
+    bool is_new = before->is_sound && perf_table_find_objects(before, title)->count == 0;
 
     stream->before.at.group = group;
     return is_new                       ? PERF_NO_RESULT_NEW_COUNTER
