@@ -3,13 +3,14 @@
 
 import json
 import struct
+import uuid
 
 import pytest
 
 import test_hkpd as registry
 from conftest import TOP
 from gen import buffers, hkpd_scenario, hkpd_stubs, model, stubs
-from gen.pcap import Capture
+from gen.pcap import PERFLIB, WINREG, Capture
 from gen.scenario import Scenario, tcp_line
 from gen.scripted import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, capture_talk, taught_in
 from gen.stubs import CLOSE, DATA, ENUMERATE, INFO, INSTANCES, OPEN, REG_INFO, VALIDATE
@@ -49,6 +50,18 @@ def test_a_handle_that_was_never_valid_has_no_number(tshark, tmp_path, two_pass)
     assert not [n for n, m in frames_of(scenario, DATA, 'request') + frames_of(scenario, DATA, 'response')
                 if frames[n].all('pcq.query.number')]
     assert frames[frames_of(scenario, OPEN, 'response')[0][0]].numbers('pcq.query.number') == [1], h
+
+
+def test_calls_in_datagrams_are_none_of_ours(tshark, tmp_path):
+    """Wireshark's record of such a call ends with its packet."""
+    capture = Capture()
+    for (interface, version), request in (PERFLIB, stubs.request(OPEN, szMachine='S')), (WINREG, hkpd_stubs.open_root()):
+        for kind, stub in (0, bytes(request)), (2, bytes(hkpd_stubs.handle_back(SAME))):
+            rpc = struct.pack('<4B4s16s16s16s3I5H2x', 4, kind, 32, 0, b'\x10', bytes(16), uuid.UUID(interface).bytes_le, SAME, 0, version, 0, 3, 0, 0, len(stub), 0)
+            ends = struct.pack('>3H2x', *(50001, 1026)[::1 - kind], 88 + len(stub))
+            capture.add(bytes(12) + struct.pack('>BBHHHHBBH8s', 8, 0, 0x4500, 108 + len(stub), 1, 0, 64, 17, 0, bytes([10, 0, 0, 1] * 2)) + ends + rpc + stub)
+    rows = tshark.fields(capture.write(tmp_path / 'a.pcap'), ['dcerpc.opnum', 'pcq.machine', 'pcq.handle', 'hkpd.handle.number'])
+    assert rows == [['3', '', '', '']] * 4
 
 
 def test_keys_have_numbers_of_their_own(tshark, tmp_path, two_pass):

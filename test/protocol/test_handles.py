@@ -3,7 +3,7 @@
 
 import pytest
 
-from gen import stubs
+from gen import buffers, stubs
 from gen.scenario import Scenario, smb_line, tcp_line
 from gen.scripted import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, capture_talk, unseen
 from gen.stubs import CLOSE, DATA, OPEN
@@ -109,15 +109,19 @@ def test_reused_after_close(tshark, tmp_path, two_pass):
 
 
 def test_used_after_close(tshark, tmp_path, two_pass):
-    """A finding says so, also where a second close follows; the server answers with a fault."""
-    scenario, c = begin(Server([plain()]))
-    h = c.open()
-    c.close(h)
+    """A finding says so, also where a second close follows; the server answers with a fault. One that has data is of another handle, of
+    which nothing is known."""
+    s = plain()
+    scenario, c = begin(Server([s]), s)
+    h = run(c, [ask(s, 1)], 0)
     for opnum in DATA, CLOSE:
         c.line.call(opnum, stubs.request(opnum, hQuery=h, **dict(dwInSize=9) if opnum == DATA else {}))
+    again = c.line.request(DATA, stubs.request(DATA, hQuery=h, dwInSize=99))
+    told = c.line.response(DATA, stubs.response(DATA, data=buffers.data_buffer([buffers.single_block(7)], 1, 1), in_size=99))
     frames = read(tshark, scenario, tmp_path, two_pass=two_pass)
     closed = [n for n, f in frames.items() if 'pcq.expert.handle_closed' in f.experts]
-    assert closed == [frames_of(scenario, DATA, 'request')[0][0], frames_of(scenario, CLOSE, 'request')[1][0]]
+    assert closed == [frames_of(scenario, DATA, 'request')[0][0], frames_of(scenario, CLOSE, 'request')[1][0], again]
+    assert frames[told].numbers('pcq.query.number') == [2] and frames[told].values and not frames[told].all('pcq.path')
 
 
 @pytest.mark.parametrize('damage', ['short', 'status', 'null'])
