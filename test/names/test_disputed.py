@@ -8,7 +8,7 @@ from gen.hkpd_scenario import Talk, begin_talk
 from gen.model import GERMAN, TYPES
 from gen.record import utf16
 from gen.scenario import Scenario
-from gen.scripted import Server, ask, begin, counter, learn, multiple
+from gen.scripted import Server, ask, begin, counter, learn, multiple, run
 from series import long_rows
 
 BULK, RAW = 'PERF_COUNTER_BULK_COUNT', 'PERF_COUNTER_RAWCOUNT'
@@ -126,11 +126,14 @@ def test_the_mark_is_the_same_everywhere(tshark, tmp_path):
     renamed.guid = s.guid
     scenario, c = begin(server := Server([s], refuses=4201), s)
     c.validate(c.open(), [ask(s, 1, 'a')])
+    server.refuses = None
+    run(c, [ask(s, 1, 'a'), ask(s, name='a')], 1)
     server.sets = [renamed]
     learn(c, renamed)
     path, shown = scenario.write(tmp_path / 'x.pcap'), '\\Engine(a)\\Turns (assumed)'
     for passes, assumed in ([], False), (['-2'], True):
         lines = [*tshark.run('-r', path, '-V', '-O', 'pcq', '-z', 'pcq,summary', *passes)[0].split('\n'), *tshark.info(path, *passes).values()]
-        assert [line for line in lines if '(a)' in line and (shown in line) != assumed] == []
+        assert [line for line in lines if '(a)\\Turns' in line and ' = ' not in line and line[-6:] != 'Turns]' and (shown in line) != assumed] == []
+        assert [line.split(',')[0].strip() for line in lines if '  Block ' in line][1:] == ['Block 1: \\Engine(a)\\*']
     told = tshark.fields(path, ['_ws.expert.message'], '-2', '-Y', 'pcq.expert.order_assumed && pcq.identifier')
     assert told and all('frame %d has another name' % max(scenario.frames) in text for text, in told)
