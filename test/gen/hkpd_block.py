@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from . import cooking
 from .buffers import FILETIME_EPOCH
-from .model import BASES
+from .model import BASES, TYPES
 from .record import Record, utf16
 
 NONE = -1           # instances; -2 and -3 are descriptions
@@ -234,11 +234,12 @@ class Builder:
 
     def meaning(self, o, identity, n, c, cells):
         text, who = identity
-        path = '\\\\%s\\%s%s\\%s' % (self.system or self.address, self.label(o.index),
+        path = '\\\\%s\\%s%s\\%s' % (self.system.lstrip('\\') or self.address, self.label(o.index),
                                      '' if text is None else '(%s)' % text, self.label(c.index))
         raw, multi = cells[n]
         following = o.counters[n + 1] if n + 1 < len(o.counters) else None
         base = cells[n + 1][0] if following and following.type in BASES else None
+        multi = base if base and following.type == TYPES['PERF_COUNTER_MULTI_BASE'] else multi
         time = o.time(self.at)
         reading = None
         if isinstance(raw, tuple):

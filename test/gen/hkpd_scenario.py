@@ -48,6 +48,9 @@ def every_type():
             add(name, *AGAIN[name])
     rows.append(Counter(place, 'Place In Code Page', 0x00010B00, lambda at, k: 'place %d' % k, 12))
     rows.append(Counter(place + 2, 'Five Bytes', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: b'12345', 5))
+    # the multi counter as a definition of its own; nothing behind the timer
+    for n, behind in enumerate(([Counter(0, None, TYPES['PERF_COUNTER_MULTI_BASE'], lambda at, k: 3)], [])):
+        rows += [Counter(place + 4 + 2 * n, 'Multi %d' % n, TYPES['PERF_COUNTER_MULTI_TIMER'], share(120, 'stamp')), *behind]
     # neither of the header's clocks, nor its frequency
     return Object(5998, 'Every Type', rows, time=lambda at: 10 ** 11 + at.number * 3580000 + at.number ** 2, freq=3579545)
 

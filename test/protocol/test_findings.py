@@ -177,17 +177,20 @@ def test_objects_asked_for_by_index_that_are_not_there(tshark, tmp_path):
     talk = Talk(scenario, both)
     talk.open()
     asked = [('230 238', None), ('230 238', [238]), ('230 238', [238]), ('Global', []), (' 230 238', None),
-             ('238', [230]), ('7 238', None), ('238', None), ('Costly', [])]
+             ('238', [230]), ('7 238', None), ('238', None), ('Costly', []), ('238 230', [238]), ('238 230', None)]
     numbers = []
+
+    def one_more(b):        # than there are: it is no sound answer
+        b.record.data[28] += 1
     for name, only in asked:
-        talk.sample(name, only)
+        talk.sample(name, only, change=one_more if name == '238 230' and only else None)
         numbers.append(max(scenario.frames))
     path = scenario.write(tmp_path / 'scenario.pcap')
     for passes in [], ['-2']:
         frames = Frames(read_texts(tshark, path, *passes, shown='hkpd')[0])
         said = [[x[3] for x in experts(frames[n]) if x[0] == 'not_delivered'] for n in numbers]
         assert said == [[], ['Message: Not delivered: Process (230)'], [], [], ['Message: Delivered again: Process (230)'],
-                        ['Message: Not delivered: Processor (238)'], ['Message: Not delivered: #7'], ['Message: Delivered again: Processor (238)'], []]
+                        ['Message: Not delivered: Processor (238)'], ['Message: Not delivered: #7'], ['Message: Delivered again: Processor (238)'], [], [], []]
 
 
 def test_each_refused_counter_is_a_finding(tshark, tmp_path):

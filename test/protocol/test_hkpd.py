@@ -31,7 +31,7 @@ WIRE = frozenset('hkpd.' + name for name in '''
 REPRESENTATIONS = {'ndr': {}, 'ndr64': dict(ndr64=True), 'big-endian': dict(order='>'),
                    'big-endian-ndr64': dict(order='>', ndr64=True), 'smb': dict(smb=True),
                    'big-endian-block': dict(block_order='>'), 'samba': dict(samba=True, fill=0xA5),
-                   'no-system-name': dict(system=''), 'fragments': dict(max_frag=400)}
+                   'no-system-name': dict(system=''), 'backslashes': dict(system='\\\\SRV01'), 'fragments': dict(max_frag=400)}
 compare_values = functools.partial(learned.compare_values, paths=True)
 
 
@@ -247,14 +247,6 @@ def test_an_index_that_is_another_object_by_now(tshark, tmp_path, passes):
     assert ''.join(r['assumed'] for r in rows) == ('111110' if passes else '000000') + '111110'
 
 
-def test_a_system_name_that_begins_with_backslashes(tshark, tmp_path):
-    """A path has two of them before the machine, whoever sends how many."""
-    scenario, talk = begin_talk([Object(2, 'System', [Counter(10, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1)])],
-                      system='\\\\SRV01')
-    number = talk.sample()[1]
-    assert read(tshark, scenario, tmp_path)[number].show_of('pcq.path') == ['\\\\SRV01\\System\\Things']
-
-
 def test_the_names_file_of_titles(tshark, tmp_path):
     """Text 1 is the highest index and no title; help texts are none either."""
     scenario = session(samples=1)
@@ -306,6 +298,8 @@ def test_a_counter_of_another_type_is_another_counter(tshark, tmp_path):
         numbers.append(talk.sample()[1])
     frames = read(tshark, scenario, tmp_path)
     assert [len(frames[n].all('pcq.cooked')) for n in numbers] == [0, 0, 1, 1]
+    out, _ = tshark.run('-q', '-r', tmp_path / 'hkpd.pcap', '-z', 'pcq,counters')
+    assert re.search(r'repeated paths\): 3\b', out), 'a row has values of one type'
     for number, reason in (numbers[1], 'cannot be compared with the sample before'), (numbers[3], 'counter is new'):
         why, = frames[number].all('pcq.cooked.none')
         assert reason in why.label, why.label
@@ -422,8 +416,10 @@ WINREG_FIELDS = ['winreg.winreg_%s' % x for x in (
 def test_a_request_with_much_data_has_the_fields_that_one_with_little_has(tshark, tmp_path, ndr64):
     """Of whichever NDR; without NDR64 all that winreg itself shows, but for the items that are one byte each."""
     scenario, talk = begin_talk(ndr64=ndr64, titles=False)
-    numbers = [talk.ask('Counter 009', None, status=2, sent=b' ' * size)[0] for size in (100, 5000)]
-    few, many = (wire_of_winreg(read(tshark, scenario, tmp_path)[n]) for n in numbers)
+    numbers = [talk.ask('Counter 009', None, status=2, sent=b' ' * size)[0] for size in (1, 5000)]
+    frames = read(tshark, scenario, tmp_path)
+    few, many = (wire_of_winreg(frames[n]) for n in numbers)
+    assert [set(frames[n].show_of('hkpd.sent_data')[0].split(':')) for n in numbers] == [{'20'}] * 2
     assert all(len(x[name]) == 1 for x in (few, many) for name in WINREG_FIELDS)
     assert {n: many[n] for n in WINREG_FIELDS[:4]} == {n: few[n] for n in WINREG_FIELDS[:4]}
     assert many[WINREG_FIELDS[0]] == ['24'] and many[WINREG_FIELDS[4]] == ['65536'] and many[WINREG_FIELDS[5]] == ['5000']
