@@ -293,13 +293,13 @@ def many_binds(p, size):
 
 @hostile
 def base_of_a_long_name(p, size):
-    """Counters of one instance with a long name, whose base is in no block."""
+    """Counters of one instance with a long name, whose base is in no block; an identifier has such a name, too."""
     p.registration(9, utf16('Set'))
     p.counters(range(size // 160), kind=0x20020400, base=900000)  # PERF_RAW_FRACTION
     p.open()
-    p.change([identifier()])
+    p.change([identifier(), identifier(NONE, long_name(size // 4))])
     for n in range(2):
-        p.data(counterset(size // 160, [long_name(size // 4)], n))
+        p.data(counterset(size // 160, [long_name(size // 4)], n), block(2, ids(size // 160) + values(size // 160, n)))
 
 
 @slowly

@@ -8,9 +8,8 @@ import pytest
 
 import test_manifest as manifests
 from gen import buffers, model, server, stubs
-from gen.hkpd_block import Counter, Instance, Object
+from gen.hkpd_block import Counter, Object
 from gen.hkpd_scenario import begin_talk
-from gen.model import TYPES
 from gen.scenario import Scenario, tcp_line
 from gen.scripted import Server, answers, ask, backward, begin, counter, learn, multiple, run, single, capture_talk
 from gen.stubs import VALIDATE
@@ -30,19 +29,6 @@ def test_pdus_that_end_early(tshark, tmp_path):
     rows = [tshark.fields(scenario.write(tmp_path / 'x.pcap'), ['dcerpc.pkt_type'], '-Y', which, '-o', 'tcp.desegment_tcp_streams:FALSE')
             for which in ('dcerpc', '_ws.malformed || _ws.unreassembled')]
     assert rows == [[[kind] for kind in ('11', '12', '19', '19', '11', '12', '19', '11', '12')], []]
-
-
-def test_a_dropped_sample_is_no_first_one(tshark, tmp_path):
-    many = lambda at: [Instance('%d ' % i + 900 * 'x') for i in range(500)]
-    objects = [Object(2 * k, 'Object %d' % k, [Counter(2, 'Things', TYPES['PERF_COUNTER_DELTA'], lambda at, k: at.number, 4)], many)
-               for k in (1, 2)]
-    scenario, talk = begin_talk(objects, max_frag=60000, titles=False)
-    for index in (2, 4, 2):
-        b = talk.block([o for o in objects if o.index == index])
-        talk.ask(str(index), bytes(b.record), room=10 ** 7)
-        talk.clock.tick()
-    rows = tshark.fields(scenario.write(tmp_path / 'x.pcap'), ['pcq.cooked.none'], '-2', '-o', 'pcq.sample_limit:1', '-Y', 'hkpd.data_block', '-E', 'occurrence=f')
-    assert [r[0] for r in rows] == ['1', '1', '17']
 
 
 def test_the_english_of_britain(tshark, tmp_path, monkeypatch):

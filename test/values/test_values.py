@@ -5,17 +5,15 @@ import itertools
 
 import pytest
 
-from gen import client, model
 from gen.buffers import NONE
 from gen.scenario import Scenario, smb_line, tcp_line
-from gen.server import Query
-from gen.scripted import Server, Times, answers, ask, counter, frames_of, learn, multiple, run, seconds, single, capture_talk, unseen
+from gen.scripted import Server, Times, answers, ask, counter, frames_of, learn, multiple, run, seconds, single, capture_talk, unseen, whole_session
 from gen.every_type import UNDECIDED, every_type, spread, together
 from gen.stubs import DATA
 from learned import by_path, close_to, compare_paths, compare_values, cooked, one, read
 
 # plugin/perf/calculate.h
-FIRST_SAMPLE, NO_BASE, BASE_TYPE, NO_FORMULA, UNKNOWN_TYPE, NOT_COMPARABLE = 1, 4, 12, 13, 14, 40
+FIRST_SAMPLE, BASE_TYPE, NO_FORMULA, UNKNOWN_TYPE, NOT_COMPARABLE = 1, 12, 13, 14, 40
 TYPE_NOT_LEARNED, COUNTER_NOT_KNOWN, SAMPLE_DROPPED, SIZE, DAMAGED = range(15, 20)
 
 
@@ -28,21 +26,13 @@ def told(tshark, tmp_path):
     return tell
 
 
-def everything(c, server, samples=4):
-    """Browsing, then a query of all there is."""
-    client.browse(c, server.sets)
-    ids = client.wanted(server.sets)
-    client.query(c, ids, samples, remove=[ids[1], ids[6]])
-
-
 # --- every type -------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('line, options', [(tcp_line, {}), (tcp_line, dict(order='>', ndr64=True)), (smb_line, {})],
                          ids=['tcp', 'tcp-big-endian-ndr64', 'smb'])
-def test_a_whole_session(told, line, options):
+def test_a_whole_session(tshark, tmp_path, line, options):
     """The model's own sets: refused counters, odd names, instances that come and go, other widths, a removal."""
-    server = Server(model.countersets(), clock=model.Clock(), order=Query.block_order)
-    scenario, frames = told(server, lambda c: everything(c, server), line=line, **options)
+    frames = read(tshark, scenario := whole_session(line, **options), tmp_path)
     compare_paths(frames, scenario)
     assert compare_values(frames, scenario, UNDECIDED) > 300
 
@@ -113,16 +103,6 @@ def test_instances_come_go_and_move(told, shape, rows):
 
 
 # --- no value, and why ----------------------------------------------------------------------------------------------
-
-def test_helpers_of_another_instance_do_not_count(told):
-    """The base is there, but only of the other instance."""
-    s = multiple('Set', counter(1, 'PERF_AVERAGE_BULK', 'Average', lambda at, k: 10 * at.number, base=2),
-                 counter(2, 'PERF_AVERAGE_BASE', None, lambda at, k: 2 * at.number))
-    other = multiple('Other', counter(2, 'PERF_AVERAGE_BASE', None, lambda at, k: at.number))
-    asked = [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(other, 2, 'a')]
-    scenario, frames = told(Server([s, other]), lambda c: (learn(c, s, other), run(c, asked)))
-    assert by_path(frames[answers(scenario)[1][0]])['\\\\SRV01\\Set(a)\\Average'] == (None, NO_BASE)
-
 
 def test_types_without_a_value(told):
     kinds = {'PERF_COUNTER_NODATA': NO_FORMULA, 'PERF_COUNTER_HISTOGRAM_TYPE': NO_FORMULA, 'PERF_SAMPLE_BASE': BASE_TYPE,

@@ -40,20 +40,13 @@ def test_raw_types_show_the_integer(tshark, tmp_path):
     assert [v.own('pcq.cooked')[0].label for v in frame.values] == ['Calculated value: ' + x for x in shown]
 
 
-@pytest.mark.parametrize('step, expected', [(20000000, '20,000,000.0 /sec'), (124, '124.0 /sec'), (12, '12.0 /sec'),
-                                            (1, '1.00 /sec'), (0, '0.0 /sec')])
-def test_a_rate(tshark, tmp_path, step, expected):
-    """One second between the samples."""
-    frame = told(tshark, tmp_path, counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', [5, 5 + step]), clock=second())[1]
-    value, = frame.values
-    assert words(value) == expected
-
-
-def test_milliseconds_are_seen(tshark, tmp_path):
-    """Avg. Disk sec/Read: 3 reads that took 4,100 ticks of 100 ns."""
-    frame = told(tshark, tmp_path, counter(1, 'PERF_AVERAGE_TIMER', 'Avg. Disk sec/Read', [10, 4110], base=2),
-                 counter(2, 'PERF_AVERAGE_BASE', 'Base', [7, 10]), clock=second())[1]
-    assert words(frame.values[0]) == '0.000137 sec'
+@pytest.mark.parametrize('kind, step, expected', [
+    *(('PERF_COUNTER_BULK_COUNT', *x) for x in ((20000000, '20,000,000.0 /sec'), (124, '124.0 /sec'), (12, '12.0 /sec'), (1, '1.00 /sec'), (0, '0.0 /sec'))),
+    ('PERF_AVERAGE_TIMER', 4100, '0.000137 sec')])
+def test_a_rate(tshark, tmp_path, kind, step, expected):
+    """One second between the samples; Avg. Disk sec/Read: 3 reads that took 4,100 ticks of 100 ns."""
+    frame = told(tshark, tmp_path, counter(1, kind, 'Rate', [5, 5 + step], base=2), counter(2, 'PERF_AVERAGE_BASE', 'Base', [7, 10]), clock=second())[1]
+    assert words(frame.values[0]) == expected
 
 
 def formula(value):
@@ -99,5 +92,6 @@ def test_a_clock_that_stands_still(tshark, tmp_path):
     frame = told(tshark, tmp_path, counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', [5, 6]), clock=Times([START]))[1]
     assert [formula(v) for v in frame.values] == ['(N1 - N0) / ((T1 - T0) / F), N1 = 6, N0 = 5, T1 - T0 = 0, F = 10,000,000']
     header, = frame.all('pcq.data_header')
+    assert header.own('pcq.data.perf_freq')[0].label == 'Frequency: 10000000 (10,000,000 Hz)'
     assert one(header, 'pcq.sample.interval') is not None
     assert float(one(header, 'pcq.sample.interval')) == 0
