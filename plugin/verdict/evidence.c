@@ -11,8 +11,8 @@
 #include <math.h>
 
 #define MOST_LISTED 200 /* ranges of frames that a filter lists: a finding with more has none */
-/* Characters that are cut off: of $F before times become brief, then of all names before frames are left out, too. */
-enum { MOST_OF_F = VERDICT_LINE - 20, MOST_OF_ALL = MOST_OF_F + VERDICT_LINE - 16 };
+#define MOST_OF_F \
+    (VERDICT_LINE - 20) /* characters of $F that are cut off before times become brief, and then other names */
 
 #define VERDICT_ROW(kind, ...) {__VA_ARGS__},
 const verdict_row verdict_rows[VERDICT_NUM_KINDS] = {VERDICT_KINDS(VERDICT_ROW)};
@@ -53,25 +53,24 @@ static const char *time_text(wmem_allocator_t *pool, double when, bool is_utc, c
 }
 
 /* Formats $T of monitor_add_finding(), in local time, with dates if the capture has two. Returns "09:46:50, frame 88" for one frame; "since 09:46:50, frame 88"
- * if it lasts; else "09:46:50 to 09:47:10, frames 88 to 90", or "09:46:50, frames 88 to 90". `cut`: as format_sentence() has it. */
-static const char *when_text(wmem_allocator_t *pool, const verdict_finding *finding, unsigned cut)
+ * if it lasts; else "09:46:50 to 09:47:10, frames 88 to 90", or "09:46:50, frames 88 to 90". */
+static const char *when_text(wmem_allocator_t *pool, const verdict_finding *finding, bool has_date, bool has_end)
 {
     const char *begin = time_text(pool, steps.first, false, "%F"), *end = time_text(pool, steps.last, false, "%F"),
-               *format = cut < MOST_OF_F && strcmp(begin, end) != 0 ? "%F %H:%M:%S" : "%H:%M:%S",
+               *format = has_date && strcmp(begin, end) != 0 ? "%F %H:%M:%S" : "%H:%M:%S",
                *since = time_text(pool, finding->since.time, false, format),
                *until = time_text(pool, finding->until.time, false, format);
     uint32_t first = finding->since.frame, last = finding->until.frame;
-    bool is_first = first == last || finding->lasts, is_brief = cut > MOST_OF_F || strcmp(since, until) == 0;
-    const char *frames = cut > MOST_OF_ALL ? ""
-                         : is_first        ? wmem_strdup_printf(pool, ", frame %u", first)
-                                           : wmem_strdup_printf(pool, ", frames %u to %u", first, last);
+    bool is_first = first == last || finding->lasts, is_brief = !has_end || strcmp(since, until) == 0;
+    const char *frames = is_first ? wmem_strdup_printf(pool, ", frame %u", first)
+                                  : wmem_strdup_printf(pool, ", frames %u to %u", first, last);
 
     return wmem_strconcat(pool, is_first && first < last ? "since " : "", since, is_first || is_brief ? "" : " to ",
                           is_first || is_brief ? "" : until, frames, NULL);
 }
 
 /* Returns a sentence of monitor_add_finding(). `when`: $T. `cut`: 0: whole; else without $N and brackets, and so many characters shorter: $F; from
- * MOST_OF_F on dates are left out, then the end of the time, then ends of all names, then frames. */
+ * MOST_OF_F on ends of all names. */
 static const char *format_sentence(const verdict_monitor *monitor, const char *text, const verdict_finding *finding,
                                    const char *when, unsigned cut)
 {
@@ -80,16 +79,16 @@ static const char *format_sentence(const verdict_monitor *monitor, const char *t
 
     for (; *text; text++) {
         const char *end = *text == '[' && cut > 0 ? strchr(text, ']') : NULL;
-        if (end || *text == '[' || *text == ']') {
+        if (*text == '[' || *text == ']') {
             text = end ? end : text;
-        } else if (*text != '$' || text[1] == '\0' || strchr("SCFTN", text[1]) == NULL) { /* IPC$ */
+        } else if (*text != '$' || memchr("SCFTN", text[1], 5) == NULL) { /* IPC$ */
             wmem_strbuf_append_c(line, *text);
         } else if (*++text == 'T') {
             wmem_strbuf_append(line, when);
         } else if (*text != 'N') {
             const char *word = *text == 'S' ? monitor->called : *text == 'C' ? monitor->first->client : finding->which;
             unsigned less = *text == 'F' ? MAX(of_f, of_all) : of_all;
-            wmem_strbuf_append(line, word ? text_cut(monitor->pool, word, VERDICT_LINE - less) : "");
+            wmem_strbuf_append(line, text_cut(monitor->pool, word, VERDICT_LINE - less));
         } else if (finding->count > 1 && cut == 0) {
             wmem_strbuf_append_printf(line, " (%u times)", finding->count);
         }
@@ -129,13 +128,13 @@ void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_pa
     finding->advice = shown->advice && *shown->advice ? shown->advice : verdict_rows[kind].advice;
     sort_frames(monitor->pool, finding);
     va_start(arguments, format);
-    const char *text = wmem_strdup_vprintf(monitor->pool, format, arguments), *when = NULL;
+    const char *text = wmem_strdup_vprintf(monitor->pool, format, arguments);
     va_end(arguments);
+    const char *const when[] = {when_text(monitor->pool, finding, true, true),
+                                when_text(monitor->pool, finding, false, true),
+                                when_text(monitor->pool, finding, false, false)};
     do {
-        if (cut == 0 || cut == MOST_OF_F || cut == MOST_OF_F + 1 || cut == MOST_OF_ALL + 1) { /* else it is the same */
-            when = when_text(monitor->pool, finding, cut);
-        }
-        finding->text = format_sentence(monitor, text, finding, when, cut);
+        finding->text = format_sentence(monitor, text, finding, when[(cut >= MOST_OF_F) + (cut > MOST_OF_F)], cut);
     } while (g_utf8_strlen(finding->text, -1) > VERDICT_LINE && ++cut < MOST_OF_F + VERDICT_LINE);
     while (*place && verdict_finding_compare(*place, finding) <= 0) {
         place = &(*place)->next;
