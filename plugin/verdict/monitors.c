@@ -20,15 +20,15 @@
 /* Returns true if the call belongs to one query or question. Openings and lists of titles belong to the peers instead. */
 static bool is_of_query(const call_tap_data *tapped)
 {
-    bool is_question = !tapped->is_hkpd || ((tapped->subject || tapped->brings_data) && !tapped->asks_titles);
+    bool is_question = !tapped->is_hkpd || (tapped->subject && !tapped->asks_titles);
 
     return tapped->handle && is_question && !g_str_has_prefix(tapped->operation, "Open");
 }
 
-/* Returns the name of the registry value that is asked for; "": PerflibV2, or not known. */
+/* Returns the name of the registry value that is asked for; "": PerflibV2. Needs: a call of one query or question. */
 static const char *format_value_name(const call_tap_data *tapped)
 {
-    return tapped->is_hkpd && tapped->subject ? tapped->subject : "";
+    return tapped->is_hkpd ? tapped->subject : "";
 }
 
 /* Returns the key of a call's query: if sealed its connection, else handle and question; without `has_query` server and account; and always protocol and client. */
@@ -291,7 +291,7 @@ static void count_problems(verdict *v, const monitor_call *call, packet_info *pi
     enum { FILE_NOT_FOUND = 2, SMALLEST_LIST = 8 }; /* bytes: one title of a digit, and the list's end */
     verdict_query *query = call->query;
     const counter_response *answer = tapped->answer;
-    bool is_titles = tapped->is_response && tapped->asks_titles && !tapped->is_probe;
+    bool is_titles = tapped->asks_titles && tapped->has_status && !tapped->is_probe;
     bool is_whole = tapped->status == 0 && !tapped->is_damaged && tapped->out_size >= SMALLEST_LIST;
     bool is_malformed = answer ? answer->sample == NULL || tapped->is_damaged
                                : tapped->is_damaged && tapped->is_response && tapped->brings_data;
@@ -323,7 +323,7 @@ static void count_handle(const verdict *v, verdict_query *query, const call_tap_
     query->counters = tapped->has_counters ? tapped->counters : query->counters;
     if (query->samples <= tapped->is_response) {
         const char *name = format_value_name(tapped);
-        query->asked_for = tapped->is_hkpd             ? MAX(wmem_strong_hash((const uint8_t *)name, strlen(name)), 1)
+        query->asked_for = tapped->is_hkpd             ? wmem_strong_hash((const uint8_t *)name, strlen(name))
                            : tapped->counters_hash > 0 ? tapped->counters_hash
                                                        : query->asked_for;
     }
@@ -349,7 +349,7 @@ static void count_sealed(verdict_query *query, const packet_info *pinfo, const c
 const monitor_call *verdict_count(verdict *v, packet_info *pinfo, const call_tap_data *tapped)
 {
     /* about performance counters is what was read, or says whose it is, of PerflibV2, or a key of performance data */
-    bool is_read = !tapped->unread || tapped->is_fault, is_used = tapped->handle || tapped->sealed.uses_query;
+    bool is_read = !tapped->unread, is_used = tapped->handle || tapped->sealed.uses_query;
     bool is_ours = is_used || (is_read && (!tapped->is_hkpd || g_str_has_prefix(tapped->operation, "OpenHKP")));
 
     omissions_count_call(&v->omitted, tapped);

@@ -218,7 +218,7 @@ bool timing_find(verdict_monitor *monitor);
 
 /* --- summary.c ---------------------------------------------------------------------------------------------------- */
 
-/* Returns "1.004 s" or "3.4 ms" behind `before`; "" if it is not known. */
+/* Returns "1.004 s" or "3.4 ms" behind `before`. */
 const char *format_seconds(const verdict_monitor *monitor, const char *before, double seconds);
 
 /* --- judge.c ------------------------------------------------------------------------------------------------------ */

@@ -152,7 +152,7 @@ const char *format_seconds(const verdict_monitor *monitor, const char *before, d
     bool is_short = seconds < 0.9995;
 
     g_ascii_formatd(number, sizeof number, is_short ? "%.1f" : "%.3f", is_short ? 1000 * seconds : seconds);
-    return isnan(seconds) ? "" : wmem_strdup_printf(monitor->pool, "%s%s %s", before, number, is_short ? "ms" : "s");
+    return wmem_strdup_printf(monitor->pool, "%s%s %s", before, number, is_short ? "ms" : "s");
 }
 
 /* Returns "10 samples every 1.004 s, none late", or "10 samples every 1.004 s, 2 late, 1 slow, longest gap 2.000 s, frame 30"; without samples the reason.
@@ -162,7 +162,7 @@ static const char *format_sampling(const verdict_monitor *monitor)
 {
     const timing_verdict *timing = &monitor->timing;
     const timing_gap *longest = timing->num_gaps > 0 ? &monitor->gaps[timing->longest] : NULL;
-    bool reads_names = monitor->has_names && monitor->num_requests == 0 && monitor->num_probes == 0;
+    bool reads_names = monitor->has_names && monitor->num_requests == 0;
     /* the interval is known, no gap is long, no response slow, no packet marked */
     bool none_late = timing->is_even && !timing_is_long(longest->seconds, timing->usual, TIMING_LATE) &&
                      !steps.was_set && !monitor->is_marked && monitor->num_slow == 0;
