@@ -122,6 +122,12 @@ def mirrored(play, more=3):
     return and_then(play, lambda w: twice(w, more))
 
 
+def crowd(there):
+    """there(number of the sample): the instances of the second set"""
+    return dict(sets=[memory(), processors(there)])
+
+
+MANY = crowd(lambda n: ['instance %d' % i for i in range(150)])
 MOST = 'tcp', 'smb', 'sealed', 'sealed-smb', 'sealed-hkpd', 'sealed-hkpd-smb', 'poller', 'connects', 'hkpd', 'hkpd-smb'
 LATE = {
     **{'client-late-' + x: client_late(8, pause(5), bad(), 8, mode=x) for x in MOST if x not in ('poller', 'connects')},
@@ -136,6 +142,9 @@ LATE = {
     'client-late-and-resent': client_late(8, pause(5), bad(between=resends(0, [.3])), 8),
     **{'server-late-' + x: Faulty(polls(8, bad(takes=4.2), 8, mode=x), 'slow', 'server', 1, says={      # whose host acknowledged the request, if anybody's
         'tcp': 'SRV01 responds slowly', 'smb': 'SRV01 (or the network) responds slowly'}.get(x, '')) for x in MOST},
+    'server-late-and-much-is-read-by-smb': Faulty(polls(8, bad(takes=4.2), 8, mode='smb', **MANY), 'slow', 'unknown', 1, says='Responses of SRV01 to 192.0.2.10 are slow'),
+    'answered-by-a-clock-that-was-set': Faulty(polls(8, bad(behind=300.1), 8), 'slow', 'unknown', 1, says='Responses of SRV01 to 192.0.2.10 are slow'),
+    'server-late-to-be-connected': Faulty(polls(8, lambda m: (m.reach(), m.network.wait(5)), bad(), 8, mode='connects'), 'resent', 'server', 1),
     'server-late-captured-in-two-places': Faulty(mirrored(polls(8, bad(takes=4.2), 8), 45000), 'slow', 'server'),
     **{'server-slow-' + x: slow(10, bad(10, takes=.8), mode=x) for x in ('tcp', 'smb', 'sealed', 'sealed-hkpd', 'hkpd', 'connects')},
     'server-slow-and-resent': slow(10, bad(6, takes=.8), good(between=resends(0)), bad(6, takes=.8), count=(12, 13), also=('resent',)),
@@ -426,11 +435,6 @@ def refused(counters, **how):
     return polls(named(lambda m: m.open()), 8, asked=lambda s: [ask(s, c) for c in counters], sets=[memory()], **how)
 
 
-def crowd(there):
-    """there(number of the sample): the instances of the second set"""
-    return dict(sets=[memory(), processors(there)])
-
-
 def until(number):
     return crowd(lambda n: ('a', 'b') if n < number else ())
 
@@ -539,10 +543,6 @@ def comes_back(says):
     return part
 
 
-def little_room(m):
-    m.room = 8
-
-
 def fails(*parts, count=1, party='server', says='', also=(), **how):
     return Faulty(polls(*parts, **how), 'call_failed', party, count, says=says, also=also)
 
@@ -616,8 +616,8 @@ DURING = {
     **{'nonsense-' + str(n): damaged(lambda stub, n=n: bytes([n] * len(stub)), 8, mode='hkpd') for n in (1, 255)},
     'answers-of-nothing': odd('failed_by_size', 'server', 8, bad(8, change=lambda stub: bytes(len(stub))), count=8, mode='hkpd'),
     'first-block-damaged': damaged(block_size(0, 5), 8, 0),
-    'probes-from-the-start': odd('probe_loop', 'client', little_room, bad(9), count=9),
-    **{'probes-since-the-middle-' + x: odd('probe_loop', EITHER, 8, little_room, bad(9), count=9, mode=x) for x in ('tcp', 'smb', 'sealed')},
+    'probes-from-the-start': odd('probe_loop', 'client', lambda m: setattr(m, 'room', 8), bad(9), count=9),
+    **{'probes-since-the-middle-' + x: odd('probe_loop', EITHER, 8, lambda m: setattr(m, 'room', 8), bad(9), count=9, mode=x) for x in ('tcp', 'smb', 'sealed')},
     **{'server-restarted-' + x: odd('other_clock', 'server', 8, leaves(), pause(30), machine(20), bad(), 8, count=1, mode=x) for x in ('tcp', 'hkpd')},
     'server-rebooted': odd('other_clock', 'server', 8, leaves(RST, 1), pause(30), machine(20), bad(), 8, count=1, also=('broken',)),
     **{'another-machine-' + x: odd('other_clock', 'server', 8, leaves(), machine(80000), bad(2, any=True), 8, mode=x) for x in ('tcp', 'hkpd')},
@@ -631,9 +631,11 @@ DURING = {
     **{'reset-by-the-server-' + x: odd('broken', ('server', 'network'), 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
     **{'reset-with-one-open-' + x: odd('broken', ('server', 'network'), first_of_two, 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
     'reset-behind-another-pipe': odd('broken', 'server', 8, other_pipe, ends(RST), count=1, mode='smb'),
-    'acknowledged-late': Faulty(polls(8, bad(between=lambda m: (pause(3)(m), m.tcp.ack(1), pause(1)(m))), 8), 'slow', 'server', 1, says='(or the network)'),
+    'acknowledged-late': Faulty(polls(8, bad(between=lambda m: (pause(3)(m), m.tcp.ack(1), pause(1)(m))), 8, **MANY), 'slow', 'server', 1, says='(or the network)'),
     'late-and-then-reset': Faulty(polls(8, pause(5), 8, ends(RST)), 'broken', ('server', 'network'), 1, also=('asked_late',), says='polled SRV01 late'),
     'newer-one-reset-first': Faulty(newer_one_reset_first, 'broken', ('server', 'network'), 2),
+    'dropped-by-an-idle-firewall': odd('broken', 'network', 3, pause(59.2), lambda m: dies(m, 1), count=1),
+    'idle-stop': odd('idle_stop', 'server', 3, pause(589.2), bad(instead=0xC000014B), leaves(), 3, count=1, healthy=(True,), mode='smb'),
     'ended-by-the-server': odd('broken', 'server', 8, ends(0x11), count=1),
     'reset-and-back': odd('broken', ('server', 'network'), 8, lambda m: m.ask_alone(), ends(RST), pause(20), 8, count=1),
     **{'large-answers-dropped' + x: Faulty(polls(8, never_acknowledged, mode=mode), 'unanswered', 'network', 1, says='MTU') for x, mode in (('', 'tcp'), ('-smb', 'smb'))},
@@ -641,7 +643,7 @@ DURING = {
     **{'server-hangs-' + x: odd('unanswered', 'server', 8, hangs, gone, count=1, mode=x) for x in ('tcp', 'smb')},
     'server-hangs-until-it-is-cancelled': odd('unanswered', 'server', 8, bad(takes=9, instead=0xC0000120), count=1, mode='smb'),
     'server-hangs-and-resets': odd('unanswered', 'server', 8, hangs, lambda m: m.hang_up(RST, 1), count=1),
-    'in-vain-and-reset': odd('unanswered', 'network', 8, lambda m: dies(m, 1), count=1),
+    'in-vain-and-reset': odd('unanswered', 'network', 3, pause(58.1), lambda m: dies(m, 1), count=1),
     'answers-dropped-and-reset': odd('unanswered', 'network', 8, lambda m: never_acknowledged(m, 1), count=1),
     'server-hangs-and-only-others-go-on': odd('unanswered', 'server', 8, hangs_beside_arp, count=1),
     'gone-as-the-clock-is-set-back': Faulty(lambda w: (polls(8)(w), w.wait(-60), no_connection(None, 49671)(w, SRV01)), 'unreachable', 'network', 3,
@@ -653,7 +655,7 @@ DURING = {
     'titles-denied': odd('call_failed', 'server', 8, asks_for_names(1, 5), 8, count=1, mode='hkpd', titles=False),
     'slow-of-a-server-without-a-name': Faulty(polls(8, bad(takes=4.2), 8, server=('', SRV01[1])), 'slow', 'server', 1, at=(SRV01[1],)),
     'slow-to-add': odd('slow', 'server', 8, named(slow_to_add), 8, count=1, also=('asked_late',)),
-    'pipe-broken-and-back': odd('pipe_broken', 'server', 8, bad(3, any=True, instead=0xC000014B), leaves(), 8, count=3, mode='smb'),
+    'pipe-broken-and-back': odd('pipe_broken', 'server', 3, pause(588.1), bad(3, any=True, instead=0xC000014B), leaves(), 2, count=3, mode='smb'),
     'handles-open': odd('handles_open', 'client', opens(30), leaves(), count=30, healthy=NOT_FAULTY),
 }
 
@@ -776,10 +778,11 @@ CAPTURE = {
     **{'out-of-order-' + x: Faulty(and_then(polls(24, mode=x), swapped), 'out_of_order', 'capture', also=('assumed',))
        for x in ('tcp', 'hkpd', 'sealed')},
     'cut': Faulty(and_then(polls(8), snapped(160)), 'cut', 'capture'),
+    'cut-hkpd': Faulty(and_then(polls(8, mode='hkpd'), snapped(200)), 'cut', 'capture', also=('damaged', 'assumed')),
     'cut-of-one-client': Faulty(one_of_two_cut, 'cut', 'capture', by=OTHER, healthy=(None,)),
     'cut-while-counters-are-added': Faulty(cut_while_added, 'cut', 'capture', also=('assumed',)),
     'cut-smb': Faulty(and_then(polls(8, logs_on_again, 8, mode='smb'), snapped(300)), 'cut', 'capture'),
-    'cut-segments': Faulty(and_then(polls(8, mode='smb', **crowd(lambda n: ['instance %d' % i for i in range(150)])), snapped(1000)), 'cut', 'capture'),
+    'cut-segments': Faulty(and_then(polls(8, mode='smb', **MANY), snapped(1000)), 'cut', 'capture'),
     **{'cut-all-' + x: Faulty(and_then(polls(8, mode=x), snapped(96)), 'cut', 'capture', healthy=(None,)) for x in ('tcp', 'smb')},
     'mapper-faults-without-winreg': Faulty(beside(mapper_faults), 'bind_refused', 'server', 1, at=SRV02, options=('--disable-protocol', 'winreg')),
     'requests-alone': Faulty(and_then(beside(RUNGS['syn-refused'][0]), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),

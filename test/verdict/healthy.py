@@ -54,16 +54,6 @@ def cannot_close(m):
     m.hang_up()
 
 
-def clock_set_back(m):
-    """The server's, under a connection that goes on."""
-    m.model.clock.boot += 30 * 10 ** 6
-
-
-def pairs_until(last, count):
-    """In pairs, until the client's user wants one a minute."""
-    return polls(*[part for n in range(count) for part in (lambda m, n=n: m.network.at(60 * n), 1 if n > last else 2)])
-
-
 def two_plans(mode, first, second, at=.3, until=120, clients=(CLIENT, CLIENT)):
     def play(w):
         together(w, until, *((start(w, mode, client=c), each, n * at) for n, (c, each) in enumerate(zip(clients, (first, second)))))
@@ -120,11 +110,6 @@ def falls_back(rung, mode):
     return play
 
 
-def three_syntaxes(m):
-    """As Windows binds: one transfer syntax is taken, one refused, the third a negotiation."""
-    m.results = ACCEPTED, NO_SYNTAX, NEGOTIATED
-
-
 PLANS = {
     **{'plain-' + mode: Healthy(polls(8, mode=mode), healthy=None if 'sealed' in mode else True) for mode in MODES},
     'one-sample': Healthy(polls(1)),
@@ -167,16 +152,17 @@ PLANS = {
     'instance-of-a-wildcard-comes': Healthy(polls(12, **crowd(lambda n: ('a',) if n < 5 else ('a', 'b')))),
     **{'empty-now-and-then-' + x: Healthy(polls(20, mode=x, **crowd(lambda n: ('a',) if n % 4 == 1 else ())), lacks=x == 'tcp') for x in ('tcp', 'poller')},
     **{'capture-clock-set-%d-%s' % x[:2]: Healthy(clock_set(*x)) for x in ((3600, 'tcp'), (8, 'hkpd'), (-30, 'tcp'), (-3600, 'hkpd'), (-60, 'tcp', slow_to_add), (-3600, 'smb', logs_on_again))},
-    'server-clock-set-back': Healthy(polls(8, clock_set_back, 8)),
+    'server-clock-set-back': Healthy(polls(8, lambda m: setattr(m.model.clock, 'boot', m.model.clock.boot + 30 * 10 ** 6), 8)),
     'slow-always': Healthy(polls(good(16, takes=.6))),
     'answer-of-0.3-s-once': Healthy(polls(6, good(takes=.3), 6)),
+    'cancelled-soon': Healthy(polls(6, lambda m: attempt(m.sample, takes=4.8, instead=0xC0000120), 8, mode='smb')),
     'pending-once': Healthy(polls(6, good(takes=.2), 6, mode='smb')),
     'resent-once': Healthy(polls(6, good(between=resends(0, [.25])), 6)),
     **{'cannot-close-' + x: Healthy(polls(8, cannot_close, faults={CLOSE: (1726, ALL)}, mode=x), healthy=None if x == 'sealed' else True)
        for x in ('tcp', 'sealed')},
     'acknowledgements-before-answers': Healthy(and_then(polls(24), lambda w: swapped(w, 3, 56))),
     'captured-in-two-places': Healthy(mirrored(polls(8), 1000)),
-    'pairs-then-each-minute': Healthy(pairs_until(7, 16)),
+    'pairs-then-each-minute': Healthy(polls(*[part for n in range(16) for part in (lambda m, n=n: m.network.at(60 * n), 1 if n > 7 else 2)])),
     'counters-added-later': Healthy(lambda w: cut_while_added(w, cuts=False)),
     'both-ports': Healthy(polls(both_ports, 8, mode='smb')),
     'second-port-silent': Healthy(polls(second_port_silent, 8, mode='smb')),
@@ -198,7 +184,7 @@ PLANS = {
     'opens-the-key-first': Healthy(lambda w: (h := start(w, 'hkpd'), h.open(), attempt(start(w, denies={OPEN: (5, [0])}).open), h.run(8), h.close())),
     'falls-back-to-the-pipe': Healthy(falls_back(not_in_mapper(), 'smb')),
     'through-mapper': Healthy(polls(lambda m: ask_mapper(m.network.capture, SRV01[1]), 8)),
-    'three-syntaxes': Healthy(polls(three_syntaxes, 8)),
+    'three-syntaxes-as-windows-binds': Healthy(polls(lambda m: setattr(m, 'results', (ACCEPTED, NO_SYNTAX, NEGOTIATED)), 8)),
     'queries-closed': Healthy(polls(opens(30, closes=True))),
     'little-room-twice': Healthy(polls(in_steps(2))),
     'each-50-ms': Healthy(polls(100, each=.05)),

@@ -25,7 +25,8 @@ KINDS = {
     'zero_window': (['slow', 'asked_late'], r'window'),
     'other_clock': (['other_clock'], r'restarted, or another machine'),
     'unanswered': (['unanswered'], r'answer|responses'),
-    'broken': (['broken'], r'end|reset|clos|br[eo]'),
+    'broken': (['broken'], r'end|reset|clos|br[eo]|drop'),
+    'idle_stop': (['pause'], r'stopped Remote Registry while'),
     # the books
     'counter_refused': (['counter_refused'], r'refus'),
     'block_failed': (['block_failed'], r'ERROR_NO_DATA'),
