@@ -10,7 +10,7 @@ from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.stubs import DATA, INFO, OPEN, REG_INFO, VALIDATE, request
 from gen.scenario import SECOND
 from gen.scripted import ALL, Clock, ask, memory, processors
-from gen.wires import (CREATE, FIN, NEGOTIATE, NO_INTERFACE, NO_SYNTAX, NOT_REGISTERED, RST, SETUP, SYN, TREE, Link, Session, ask_mapper, bind, kerberos_error, knock)
+from gen.wires import (CREATE, FIN, NEGOTIATE, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, NOT_REGISTERED, RST, SETUP, SYN, TREE, Link, Session, ask_mapper, bind, kerberos_error, knock)
 from network import (CLIENT, OTHER, SRV01, SRV02, attempt, bad, block_size, ends, gone, good, leaves, lost, named, pause, start, swapped, polls, together, twice)
 
 EITHER = 'client', 'server'
@@ -364,7 +364,7 @@ RUNGS = {
     'bind-nak': (bind_says(nak=4), 'bind_refused', 'server', 1),
     'bind-nak-over-smb': (bind_says(nak=0, smb=True), 'bind_refused', 'server', 1),
     'no-interface': (bind_says(NO_INTERFACE), 'interface_missing', 'server', 1),
-    'no-interface-of-three': (bind_says(NO_INTERFACE, NO_INTERFACE, NO_INTERFACE, smb=True), 'interface_missing', 'server', 1),
+    'no-interface-of-three': (bind_says(NO_INTERFACE, NO_INTERFACE, NEGOTIATED, smb=True), 'interface_missing', 'server', 1),
     'no-syntax': (bind_says(NO_SYNTAX), 'bind_refused', 'server', 1),
     'no-winreg': (bind_says(NO_INTERFACE, interface=WINREG, smb=True), 'interface_missing', 'server', 1),
     'not-in-mapper': (not_in_mapper(), 'interface_missing', 'server', 1),
