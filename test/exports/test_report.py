@@ -64,6 +64,7 @@ def test_each_result_is_a_point(report, passes):
     scenario = whole_session()
     data = page_data(report(scenario, *passes))
     lines, clocks, expected = {row[0]: row for row in data['series']}, clocks_of(data), lines_of(scenario)
+    assert (data['last_frame'], data['values']) == (max(scenario.frames), sum(map(len, expected.values())))
     assert set(lines) == set(expected) and len(expected) > 10 and len({tuple(c) for c in data['clocks']}) == len(clocks)
     for path, points in expected.items():
         _, unit, count, low, mean, high, last, _, clock, values, _ = lines[path]
@@ -192,7 +193,7 @@ def test_a_mark_is_of_a_part_of_the_time(report):
 @pytest.mark.parametrize('name, mark, count', [
     ('client-late-tcp', 'late', 1), ('server-late-sealed', 'slow', 1), ('server-slow-tcp', 'slow', 10), ('server-late-hkpd', 'slow', 1),
     ('answers-lost-tcp', 'not captured', 3), ('answers-lost-hkpd', 'not captured', 3), ('server-restarted-tcp', 'restarted', 1),
-    ('data-not-found', 'failed', 8), ('server-busy-tcp', 'failed', 1), ('nonsense-1', 'malformed', 8), ('server-hangs-tcp', 'no answer', 1)])
+    ('data-not-found', 'failed', 8), ('open-denied', 'failed', 1), ('server-busy-tcp', 'failed', 1), ('nonsense-1', 'malformed', 8), ('server-hangs-tcp', 'no answer', 1)])
 def test_line_of_time(tshark, tmp_path, name, mark, count):
     """Of a monitor that is broken: it has these marks, no others, and a sample has one; the verdict is there as it is. Lines break at each
     sample without values."""
