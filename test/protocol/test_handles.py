@@ -109,8 +109,7 @@ def test_reused_after_close(tshark, tmp_path, two_pass):
 
 
 def test_used_after_close(tshark, tmp_path, two_pass):
-    """A finding says so, also where a second close follows; the server answers with a fault. One that has data is of another handle, of
-    which nothing is known."""
+    """A finding says so, also where a second close follows; the server answers with a fault. Data are of another handle, of which nothing is known."""
     s = plain()
     scenario, c = begin(Server([s]), s)
     h = run(c, [ask(s, 1)], 0)

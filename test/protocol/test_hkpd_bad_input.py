@@ -143,13 +143,14 @@ def test_16_unknown_counter_types(tshark, tmp_path):
         assert frames[0].show_of('pcq.cooked.none')[0] == '14'
 
 
-def test_18_answers_that_are_something_else(tshark, tmp_path):
+def test_18_24_answers_that_are_something_else(tshark, tmp_path):
     """A list where a block was asked for, a block where titles were, and neither."""
     scenario, talk = begin_talk(titles=False)
     numbers = [talk.ask('Global', data)[1] for data in (bytes(titles([(2, 'x')])), b'PERF', b'P\0E\0R\0', b'\0' * 200)]
     wrong = talk.ask('Counter 009', bytes(talk.block().record))[1]
     talk.titles()
-    talk.sample()
+    for name in ('*', '2 4 238', 'Foreign 2', 'x' * 3000, '', 'COSTLY'):     # whatever was asked for, a block is a block
+        talk.sample(name)
     frames = read(tshark, scenario, tmp_path)
     compare_values(frames, scenario)
     assert all(not wire(frames[n]) for n in numbers)
@@ -222,14 +223,6 @@ def test_23_places_of_names(tshark, tmp_path):
     check(tshark, tmp_path, [put((238, 'instance', 1), 'length', n) for n in (3, 5)], ['text'], sample=False)
     check(tshark, tmp_path, [put((), 'name', n) for n in (0, 87, *HUGE)], ['text'])
     check(tshark, tmp_path, [put((), 'name_size', 0)], [''])
-
-
-def test_24_value_names(tshark, tmp_path):
-    """Whatever was asked for, a block is a block."""
-    scenario, talk = begin_talk()
-    for name in ('*', '2 4 238', 'Foreign 2', 'x' * 3000, '', 'COSTLY'):
-        talk.sample(name)
-    compare_values(read(tshark, scenario, tmp_path), scenario)
 
 
 def test_27_fields_of_the_header(tshark, tmp_path):
