@@ -346,7 +346,7 @@ static void see_end(verdict_connection *connection, bool by_client, bool is_lack
     } else if (is_waiting && now.time - waits->shown.since.time < STEPS_LONG_WAIT) {
         waits->shown.count = 0; /* the client did not wait long */
     }
-    if (by_client && connection->account == NULL && connection->port == PORT_SMB && asker->refused == REFUSED_TICKET) {
+    if (connection->account == NULL && connection->port == PORT_SMB && asker->refused == REFUSED_TICKET) {
         asker->refused = REFUSED_LOGON;
     }
     if (connection->end.frame == 0) {

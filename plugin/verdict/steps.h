@@ -66,7 +66,7 @@ typedef enum {
     NUM_LACKS
 } capture_lack;
 
-/* Refusals of a key distribution center: none; of a ticket, for whatever it was; for a logon: then the client left a server of SMB without one. */
+/* Refusals of a key distribution center: none; of a ticket, for whatever it was; for a logon: then a connection of SMB ended without one. */
 enum { REFUSED_NOTHING, REFUSED_TICKET, REFUSED_LOGON };
 
 /* A client and a server, by their addresses. Connections fill it; monitors.c fills what is sampled. */

@@ -175,7 +175,7 @@ PLANS = {
     # Another program of the client looks at what the server requires, or asks for a ticket that there is not
     'signing-required-of-another': Healthy(beside(client_leaves(mode=3, leaves=SETUP))),
     'signing-required-of-the-same': Healthy(and_then(polls(8, mode='smb'), lambda w: client_leaves(mode=3, leaves=SETUP)(w, SRV01))),
-    'ticket-refused': Healthy(and_then(polls(8), lambda w: kdc_says(7)(w, SRV02))),
+    'ticket-refused': Healthy(polls(8, lambda m: kdc_says(7)(m.network, SRV02), leaves(), mode='smb')),
     'other-service-blocked': Healthy(and_then(polls(8, mode='smb'), lambda w: no_connection(None, 49703)(w, SRV01))),
     'pipes-of-another-server': Healthy(beside(lambda w, server: Session(Link(w.capture, 445, w.port(), server=server[1])))),
     'another-pipe-closed': Healthy(polls(8, other_pipe, 8, mode='smb')),
