@@ -555,8 +555,8 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
     uint32_t kerberos = find_number(edt, "kerberos.error_code", 0);
     bool is_response = smb->flags & SMB2_FLAGS_RESPONSE, is_error = is_response && smb->status >> 30 == 3;
     /* that the share is there is said without its name */
-    bool is_share = is_response && smb->opcode == SMB2_COM_TREE_CONNECT && waits->shown.count > 0 &&
-                    waits->step == STEP_SHARE && waits->connection == connection;
+    bool is_share =
+        is_response && smb->opcode == SMB2_COM_TREE_CONNECT && waits->shown.count > 0 && waits->step == STEP_SHARE;
     setup_step step = is_share ? STEP_SHARE : message_step(smb);
 
     connection->peers->has_messages = true;
@@ -692,7 +692,7 @@ static void see_fields(verdict_connection *connection, packet_info *pinfo, const
         if (find_number(edt, "kerberos.SNameString", 0)) {
             learn_account(connection, pinfo, "Kerberos");
         }
-    } else if ((is_guest || (is_signing && peers->logged_on == 0)) && peers->waits.shown.count == 0) {
+    } else if (is_guest || (is_signing && peers->logged_on == 0)) {
         note_moment(&peers->waits, connection, is_guest ? STEP_SHARE : STEP_LOGON,
                     is_guest ? OUTCOME_GUEST : OUTCOME_SIGNING, NULL, now);
     }

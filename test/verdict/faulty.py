@@ -421,7 +421,7 @@ LADDER = {
     'share-denied-beside-files': Faulty(lambda w: (Session(Link(w.capture, 445, w.port(), server=SRV01[1]), share='\\\\SRV01\\DATA'),
                                                    smb_says(TREE, 0xC0000022)(w, SRV01)), 'share_denied', EITHER, 1),
     'pipe-with-another-status': Faulty(lambda w: [smb_says(CREATE, status)(w, SRV01) for status in (0xC0000034, 0xC0000043)], 'pipe_missing', 'server', 1, says='(STATUS_SHARING_VIOLATION)'),
-    'account-with-a-dollar': Faulty(lambda w: [smb_says(SETUP, 0xC000006D, user=x)(w, SRV01) for x in ('monitor', 'SQL$SALES')], 'logon_failed', 'client', 1, says=' as LAB\\SQL$SALES ('),
+    'account-with-a-dollar': Faulty(lambda w: [*(smb_says(SETUP, 0xC000006D, user=x)(w, SRV01) for x in ('monitor', 'SQL$SALES')), no_connection(None, 135)(w, SRV01)], 'logon_failed', 'client', 1, says=' as LAB\\SQL$SALES ('),
     'account-garbled': Faulty(and_then(lambda w: smb_says(SETUP, 0xC000006D)(w, SRV01), garbled), 'logon_failed', 'client', 1, says=' as NULL ('),
     'logon-kdc-behind-a-run': Faulty(and_then(polls(8), lambda w: kdc_refuses(w, SRV01, 24, SRV02)), 'logon_failed', 'client', 1, says=', says the key distribution center 192.0.2.40 (wrong password)'),
     'pipe-missing-beside-sealed': Faulty(beside(RUNGS['pipe-missing'][0], 'sealed'), 'pipe_missing', 'server', 1, at=SRV02),
@@ -637,6 +637,9 @@ DURING = {
     'dropped-by-an-idle-firewall': odd('broken', 'network', 3, pause(59.2), lambda m: dies(m, 1), count=1),
     'idle-stop': odd('idle_stop', 'server', 3, pause(589.2), bad(instead=0xC000014B), leaves(), 3, count=1, healthy=(True,), mode='smb'),
     'ended-by-the-server': odd('broken', 'server', 8, ends(0x11), count=1),
+    'reset-and-gone': odd('broken', 'server', 8, ends(RST), lambda m: no_connection(None, 49671)(m.network, SRV01), count=1),
+    'reset-and-back-and-gone': odd('unreachable', 'network', 8, lambda m: m.hang_up(RST, 1), 8, leaves(), lambda m: no_connection(None, 49671)(m.network, SRV01), count=3,
+                                   also=('broken',)),
     'reset-and-back': odd('broken', ('server', 'network'), 8, lambda m: m.ask_alone(), ends(RST), pause(20), 8, count=1),
     **{'large-answers-dropped' + x: Faulty(polls(8, never_acknowledged, mode=mode), 'unanswered', 'network', 1, says='MTU') for x, mode in (('', 'tcp'), ('-smb', 'smb'))},
     'gone-in-the-middle': Faulty(lambda w: (polls(8, dies)(w), no_connection(None, 49671)(w, SRV01)), 'unanswered', 'network', 1),
@@ -715,6 +718,13 @@ def one_direction(side):
     return change
 
 
+def one_of_two_ways(w):
+    """Of two servers one's packets do not pass there."""
+    together(w, 20, (start(w), 1, 0), (start(w, server=SRV02), 1, .5))
+    w.capture.frames = [f for f in w.capture.frames if f[1][26:30] != bytes([192, 0, 2, 40])]
+    w.since = range(1, len(w.capture.frames) + 1)
+
+
 def merged(w):
     """Of two captures, of which the server's clock is behind: its first answer stands before the SYN."""
     w.capture.frames = sorted((when - 3000 * (frame[26:30] == bytes([192, 0, 2, 20])), frame) for when, frame in w.capture.frames)
@@ -787,6 +797,7 @@ CAPTURE = {
     'mapper-faults-without-winreg': Faulty(beside(mapper_faults), 'bind_refused', 'server', 1, at=SRV02, options=('--disable-protocol', 'winreg')),
     'requests-alone': Faulty(and_then(beside(RUNGS['syn-refused'][0]), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
     'answers-alone': Faulty(and_then(polls(8), one_direction(1)), 'one_way', 'capture', healthy=UNKNOWN),
+    'requests-alone-of-two': Faulty(one_of_two_ways, 'one_way', 'capture', healthy=UNKNOWN),
     'requests-alone-low-port': Faulty(and_then(low_port(polls(8)), lambda w: (w.capture.frames.pop(0), one_direction(0)(w))), 'one_way', 'capture',
                                       healthy=UNKNOWN),
     'out-of-order-from-the-start': Faulty(and_then(polls(24), lambda w: swapped(w, 4, 0)), 'out_of_order', 'capture', also=('assumed',)),
