@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from gen.hkpd_stubs import OPEN_HKLM, OPEN_KEY, handle_back, open_key, open_root
 from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
-from gen import wires
 from gen.wires import ACCEPTED, CREATE, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
 
 from faulty import (FAR, RUNGS, and_then, asks_for_names, beside, bind_says, both_ports, client_leaves, crowd, cut_while_added, first_of_two, idles, in_steps,
@@ -169,7 +168,7 @@ PLANS = {
     'second-port-silent': Healthy(polls(second_port_silent, 8, mode='smb')),
     'refused-once-between': Healthy(outage(RUNGS['logon-wrong-password'][0], 1, .1)),
     'refused-behind-a-pause': Healthy(polls(8, pause(600), lambda m: RUNGS['logon-wrong-password'][0](m.network, SRV01), 8, mode='connects', smb=True)),
-    'read-cancelled-sealed': Healthy(polls(8, lambda m: (m.close(False), m.smb.ask(wires.READ, m.pipe.read_request()), m.smb.fails(0xC0000120, wires.READ)), mode='sealed-smb'), healthy=None),
+    'read-cancelled-sealed': Healthy(polls(8, lambda m: (m.close(False), m.smb.ask(8, m.pipe.read_request()), m.smb.fails(0xC0000120, 8)), mode='sealed-smb'), healthy=None),
     'files-refused': Healthy(polls(4, files_too, 8, mode='smb')),
     'files-refused-to-another': Healthy(lambda w: (polls(8, mode='smb')(w), smb_says(SETUP, 0xC000006D, user='jane', client=OTHER)(w, SRV01))),
     'ends-unseen': Healthy(polls(8, lambda m: ends_unseen(m, 0, 0x11))),
