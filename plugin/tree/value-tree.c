@@ -248,8 +248,10 @@ static void show_watched(const value_tree *view, proto_tree *tree)
     for (; row; row = row->next_match) {
         proto_item *item = proto_tree_add_double(tree, row->hf, view->tvb, 0, 0, result.value);
         proto_item_set_generated(item);
-        proto_item_set_text(item, "%s: %s%s = %s", row->field.hfinfo.name, value_stream_format(stream, &result),
-                            format_assumed_mark(stream), path);
+        if (view->visible) {
+            proto_item_set_text(item, "%s: %s%s = %s", row->field.hfinfo.name, value_stream_format(stream, &result),
+                                format_assumed_mark(stream), path);
+        }
     }
 }
 

@@ -166,10 +166,13 @@ static bool is_from_client(const verdict_connection *connection, const packet_in
     return pinfo->srcport == connection->client_port;
 }
 
-/* Returns the connection of a TCP packet, created with the first one; NULL: none. A SYN tells the server, else the lower port. Needs: somebody watches. */
+/* Returns the connection of a packet, created with the first one; NULL: none. UDP counts for Kerberos. A SYN tells the server, else the lower port. Needs:
+ * somebody watches. */
 static verdict_connection *find_connection(packet_info *pinfo)
 {
-    const conversation_t *conversation = pinfo->ptype == PT_TCP ? find_conversation_pinfo(pinfo, 0) : NULL;
+    bool is_tcp = pinfo->ptype == PT_TCP;
+    const conversation_t *conversation =
+        is_tcp || pinfo->srcport == PORT_KERBEROS ? find_conversation_pinfo(pinfo, 0) : NULL;
 
     if (conversation == NULL) {
         return NULL;
@@ -177,7 +180,7 @@ static verdict_connection *find_connection(packet_info *pinfo)
     const void *key = GUINT_TO_POINTER(conversation->conv_index);
     verdict_connection *connection = wmem_map_lookup(steps.by_number, key);
     if (connection == NULL) {
-        const struct tcp_analysis *analysis = ws_tcp_analysis(pinfo);
+        const struct tcp_analysis *analysis = is_tcp ? ws_tcp_analysis(pinfo) : NULL;
         uint32_t port =
             analysis && analysis->server_port > 0 ? analysis->server_port : MIN(pinfo->srcport, pinfo->destport);
         connection = wmem_new0(memory, verdict_connection);
@@ -243,13 +246,16 @@ static void forget_failure(verdict_peers *peers, setup_failure *failure)
     failure->shown.count = 0;
 }
 
-/* Notes a success of a step. Changes: up to this step nothing waits, and a failure is forgotten, unless another account has it. */
+/* Notes a success of a step. Changes: up to this step nothing waits, and a failure is forgotten, unless another account has it, or perhaps has: a pipe was
+ * denied, and the success is of a connection that was there before, so it is no later try. */
 static void pass_step(verdict_connection *connection, setup_step step, uint32_t frame)
 {
     verdict_peers *peers = connection->peers;
     setup_failure *failure = &peers->failure, *waits = &peers->waits;
     const char *account = failure->shown.which;
-    bool is_same_account = account == NULL || g_strcmp0(connection->logon, account) == 0;
+    bool is_older = connection != failure->connection && connection->begin.frame < failure->shown.since.frame;
+    bool is_same_account = account ? g_strcmp0(connection->logon, account) == 0
+                                   : !(is_older && failure->outcome == STATUS_ACCESS_DENIED);
 
     if (failure->step <= step && is_same_account) {
         forget_failure(peers, failure);

@@ -202,17 +202,31 @@ def outage(rung, times=5, wait=30, samples=8):
     return polls(samples, *[lambda m: (rung(m.network, SRV01), m.network.wait(wait))] * times, samples, pause(10 * wait), samples, mode='connects', smb=True, each=30)
 
 
-def denied(m):
+Kerberos = type('Kerberos', (Session,), dict(log_on=lambda smb, *_: setattr(smb, 'session', smb.id)))     # no packet has the account's name
+
+
+def denied(m, session=Session):
     """Another account."""
     tcp = Link(m.network.capture, 445, m.network.port(), server=m.server[1])
     with m.network.culprit():
-        attempt(lambda: Pipe(Session(tcp, {CREATE: 0xC0000022}, '\\\\%s\\IPC$' % m.server[0], 'svc-prtg')))
+        attempt(lambda: Pipe(session(tcp, {CREATE: 0xC0000022}, '\\\\%s\\IPC$' % m.server[0], 'svc-prtg')))
     tcp.close()
 
 
 def garbled(w):
     """What a logon says of domain, user and workstation lies beyond its end."""
     w.capture.frames = [(when, re.sub(rb'(?s)(NTLMSSP\x00\x03.{23})..', b'\\1\xff\xff', frame)) for when, frame in w.capture.frames]
+
+
+def by_udp(w):
+    """What goes to port 88 and back: without the length in front."""
+    frames, w.capture.frames = w.capture.frames, []
+    for n, (when, frame) in enumerate(frames, 1):
+        if b'\0\x58' in (frame[34:36], frame[36:38]):
+            data = frame[58:]
+            frame = data and b''.join((frame[:16], struct.pack('>H', 28 + len(data)), frame[18:23], b'\x11\0\0', frame[26:38], struct.pack('>HH', 8 + len(data), 0), data))
+        w.capture.frames += [(when, frame)] * bool(frame)
+        w.since = [len(w.capture.frames) if x == n else x for x in w.since]
 
 
 def client_leaves(**how):
@@ -415,6 +429,7 @@ LADDER = {
     'one-of-two-accounts': Faulty(polls(4, lambda m: smb_says(SETUP, 0xC000006D, user='svc-prtg')(m.network, SRV01), 4, mode='smb'), 'logon_failed', 'client', 1,
                                   says=' as LAB\\svc-prtg ('),
     'denied-to-one-of-two-accounts': Faulty(polls(4, denied, 4, denied, 4, mode='smb'), 'pipe_denied', EITHER, 2, says=' as LAB\\svc-prtg (no rights): since '),
+    'denied-to-one-by-kerberos': Faulty(polls(4, lambda m: denied(m, Kerberos), 4, mode='smb'), 'pipe_denied', EITHER, 1),
     'one-of-two-accounts-of-a-connection': Faulty(polls(4, other_logon, 4, mode='smb'), 'logon_failed', 'client', says=' as LAB\\svc-prtg ('),
     'account-of-another-client': Faulty(lambda w: (polls(8, mode='smb')(w), smb_says(SETUP, 0xC000006D, client=OTHER)(w, SRV01)), 'logon_failed', 'client', 1, by=OTHER),
     'share-denied-beside-files': Faulty(lambda w: (Session(Link(w.capture, 445, w.port(), server=SRV01[1]), share='\\\\SRV01\\DATA'),
@@ -422,6 +437,7 @@ LADDER = {
     'pipe-with-another-status': Faulty(lambda w: [smb_says(CREATE, status)(w, SRV01) for status in (0xC0000034, 0xC0000043)], 'pipe_missing', 'server', 1, says='(STATUS_SHARING_VIOLATION)'),
     'account-with-a-dollar': Faulty(lambda w: [*(smb_says(SETUP, 0xC000006D, user=x)(w, SRV01) for x in ('monitor', 'SQL$SALES')), no_connection(None, 135)(w, SRV01)], 'logon_failed', 'client', 1, says=' as LAB\\SQL$SALES ('),
     'account-garbled': Faulty(and_then(lambda w: smb_says(SETUP, 0xC000006D)(w, SRV01), garbled), 'logon_failed', 'client', 1, says=' as NULL ('),
+    'logon-kdc-by-udp': Faulty(and_then(lambda w: kdc_refuses(w, SRV01), by_udp), 'logon_failed', 'server', 1),
     'logon-kdc-behind-a-run': Faulty(and_then(polls(8), lambda w: kdc_refuses(w, SRV01, 24, SRV02)), 'logon_failed', 'client', 1, says=', says the key distribution center 192.0.2.40 (wrong password)'),
     'pipe-missing-beside-sealed': Faulty(beside(RUNGS['pipe-missing'][0], 'sealed'), 'pipe_missing', 'server', 1, at=SRV02),
 }
