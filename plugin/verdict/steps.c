@@ -254,8 +254,8 @@ static void pass_step(verdict_connection *connection, setup_step step, uint32_t 
     setup_failure *failure = &peers->failure, *waits = &peers->waits;
     const char *account = failure->shown.which;
     bool is_older = connection != failure->connection && connection->begin.frame < failure->shown.since.frame;
-    bool is_same_account = account ? g_strcmp0(connection->logon, account) == 0
-                                   : !(is_older && failure->outcome == STATUS_ACCESS_DENIED);
+    bool is_same_account =
+        account ? g_strcmp0(connection->logon, account) == 0 : !(is_older && failure->outcome == STATUS_ACCESS_DENIED);
 
     if (failure->step <= step && is_same_account) {
         forget_failure(peers, failure);

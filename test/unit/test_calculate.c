@@ -145,38 +145,29 @@ static const struct {
 
 /* A counter's value and base in each of these samples, and what was made of it and the sample before it; 0 of a sample that nobody gave. */
 static const struct {
-    uint32_t type;
-    uint8_t size, base_size;
+    struct {
+        uint32_t type, size, base_size; /* sizes in bytes; 0: there is no base */
+    } of;
     uint64_t values[NUM_SAMPLES], bases[NUM_SAMPLES];
     double results[NUM_SAMPLES];
 } pdh_series[] = {
-    {PERF_COUNTER_BULK_COUNT,
-     8,
-     0,
+    {{PERF_COUNTER_BULK_COUNT, 8, 0},
      {3983296633, 3983303676, 3983314201, 3983322974, 3983371936, 3983377916},
      {0},
      {0, 2345.3290343446924, 3505.2011748142254, 2918.2438433876423, 0, 1989.6882141800579}},
-    {PERF_100NSEC_TIMER_INV,
-     8,
-     0,
+    {{PERF_100NSEC_TIMER_INV, 8, 0},
      {4903144765625, 4903168515625, 4903194531250, 4903220039062, 4903348789062, 4903374179687},
      {0},
      {0, 20.913042441624498, 13.35574384330166, 15.154158426528463, 0, 15.520197944712578}},
-    {PERF_RAW_FRACTION,
-     4,
-     4,
+    {{PERF_RAW_FRACTION, 4, 4},
      {3733930794, 3733121724, 3734059805, 3733428750, 3733218732, 3732330655},
      {4294967295, 4294967295, 4294967295, 4294967295, 4294967295, 4294967295},
      {0, 86.918513403953639, 86.940354804261659, 86.925661910075149, 0, 86.900094893504885}},
-    {PERF_COUNTER_COUNTER,
-     4,
-     0,
+    {{PERF_COUNTER_COUNTER, 4, 0},
      {574088259, 574088260, 574088283, 574088288, 574088350, 574088354},
      {0},
      {0, 0.33300142472592542, 7.659822044724673, 1.6631960808090975, 0, 1.3308951265418449}},
-    {PERF_PRECISION_100NS_TIMER,
-     8,
-     8,
+    {{PERF_PRECISION_100NS_TIMER, 8, 8},
      {554043229430, 554043324478, 554045094451, 554046825944, 554055367295, 554055428184},
      {131246703908743382, 131246703938773618, 131246703968799411, 131246703998863126, 131246704149124770,
       131246704179180031},
@@ -185,8 +176,8 @@ static const struct {
 
 static perf_point pdh_point(size_t counter, size_t sample)
 {
-    return (perf_point){.value = {pdh_series[counter].values[sample], pdh_series[counter].size},
-                        .base = {pdh_series[counter].bases[sample], pdh_series[counter].base_size},
+    return (perf_point){.value = {pdh_series[counter].values[sample], pdh_series[counter].of.size},
+                        .base = {pdh_series[counter].bases[sample], pdh_series[counter].of.base_size},
                         .perf_time = pdh_samples[sample].perf_time,
                         .perf_freq = 2630633,
                         .time_100ns = pdh_samples[sample].time_100ns};
@@ -197,10 +188,10 @@ static void test_results_of_pdh(void)
     for (size_t i = 0; i < COUNT(pdh_series); i++) {
         for (size_t n = 1; n < NUM_SAMPLES; n++) {
             const perf_point second = pdh_point(i, n), first = pdh_point(i, n - 1);
-            const perf_result result = calculate(pdh_series[i].type, &second, &first);
+            const perf_result result = calculate(pdh_series[i].of.type, &second, &first);
             const double expected = pdh_series[i].results[n];
             if (expected > 0 && (result.none != PERF_NO_RESULT_OK || result.value != expected)) {
-                fprintf(stderr, "%s: %.17g, not %.17g\n", perf_counter_type_find(pdh_series[i].type)->name,
+                fprintf(stderr, "%s: %.17g, not %.17g\n", perf_counter_type_find(pdh_series[i].of.type)->name,
                         result.value, expected);
                 failures++;
             }
