@@ -164,11 +164,11 @@ def taught_in(scenario, code, guid, lcid=None):
 
 
 @functools.cache
-def whole_session(line=tcp_line, **options):
+def whole_session(line=tcp_line, samples=5, **options):
     """Odd shapes, instances that come and go, refused counters, a removal."""
     server = Server(model.countersets(), clock=model.Clock(), order=Query.block_order)
     scenario, c = begin(server, line=line, **options)
     client.browse(c, server.sets)
     ids = client.wanted(server.sets)
-    client.query(c, ids, 5, remove=[ids[1], ids[6]])
+    client.query(c, ids, samples, remove=[ids[1], ids[6]])
     return scenario

@@ -9,24 +9,13 @@ import subprocess
 import pytest
 
 from conftest import TSHARK
-from gen import client, model, stubs
-from gen.server import Query
-from gen.scripted import Server, ask, begin, counter, learn, multiple, run, single, capture_talk
+from gen import stubs
+from gen.scripted import Server, ask, begin, counter, learn, multiple, run, single, capture_talk, whole_session
 from test_order import PCAPS, sharkd  # noqa: F401 (a fixture)
 
 TABLES = 'pcq,counters', 'pcq,monitors', 'pcq,queries', 'pcq,refusals'
 ALL = *TABLES, 'pcq,tree'
 NOTED = [t for t in TABLES if t != 'pcq,monitors']      # whose last rows say what failed, or is malformed: of pcq,monitors findings do
-
-
-def session(samples=4):
-    """Everything that a client asks for, refused counters among it."""
-    server = Server(model.countersets(), clock=model.Clock(), order=Query.block_order)
-    scenario, c = begin(server)
-    client.browse(c, server.sets)
-    ids = client.wanted(server.sets)
-    client.query(c, ids, samples, remove=[ids[1], ids[6]])
-    return scenario
 
 
 def drawn(tshark, capture, *statistics, args=(), env=None):
@@ -44,7 +33,7 @@ def drawn(tshark, capture, *statistics, args=(), env=None):
 @pytest.mark.parametrize('statistic, more', zip(TABLES, ['', ',frame.number < 50'] * 2))
 def test_a_table_twice_in_one_run_is_refused(tshark, tmp_path, statistic, more):
     """Wireshark has one table for it: what passed the one filter or the other would be added up."""
-    path = session().write(tmp_path / 'a.pcap')
+    path = whole_session().write(tmp_path / 'a.pcap')
     out = subprocess.run([TSHARK, '-q', '-r', path, '-z', statistic, '-z', statistic + more], env=tshark.env, capture_output=True, text=True)
     assert out.returncode == 1 and 'pcq: -z %s can be given once' % statistic in out.stderr and out.stdout == ''
 
@@ -85,7 +74,7 @@ def test_sealed_calls_are_not_silently_left_out(tshark, statistic):
 
 
 def test_a_table_that_nothing_passes_says_so(tshark, tmp_path):
-    path = session().write(tmp_path / 'a.pcap')
+    path = whole_session().write(tmp_path / 'a.pcap')
     for statistic in TABLES:
         row, = notes(tshark, path, statistic + ',frame.number == 0')[0]
         assert 'no call of PerflibV2' in row
@@ -134,7 +123,7 @@ def tap(running, *statistics):
 
 def test_sharkd_taps_again_and_again(sharkd, tmp_path):
     """Alone, together, in any order, after another capture: the same each time."""
-    one, other = session(), session(samples=2)
+    one, other = whole_session(), whole_session(samples=2)
     one, other = one.write(tmp_path / 'one.pcap'), other.write(tmp_path / 'other.pcap')
     running = sharkd()
     expected = {}
