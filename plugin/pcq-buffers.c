@@ -199,10 +199,9 @@ static const char *read_table_string(const buffer_cursor *cursor, pcq_context *c
         return NULL;
     }
     table->readable -= size;
-    size = MIN(size, cursor_left(&at));
     return context->request.code == PERF_REG_COUNTER_HELP_STRINGS
-               ? cursor_read_text(&at, hf_counter_description, size, TEXT_WHOLE)
-               : cursor_read_text(&at, hf_pcq_counter_name, size, TEXT_NAME_MAX);
+               ? cursor_read_text(&at, hf_counter_description, cursor_left(&at), TEXT_WHOLE)
+               : cursor_read_text(&at, hf_pcq_counter_name, cursor_left(&at), TEXT_NAME_MAX);
 }
 
 /* Shows a PERF_STRING_COUNTER_HEADER with the string that its offset leads to, and collects it if it is a name. Returns true, for read_list(). */

@@ -105,8 +105,7 @@ static void settle_sealed(const verdict_monitor *monitor)
     }
 }
 
-/* Fills the monitor's requests, of a key only those of the monitor's question, and judges their times. Times of a request that was not captured are the
- * response's. */
+/* Fills the monitor's requests, of a key only those of the monitor's question, and judges their times. */
 static void find_intervals(verdict_monitor *monitor)
 {
     size_t most = (size_t)(monitor->end - monitor->calls) + 1;
@@ -115,7 +114,7 @@ static void find_intervals(verdict_monitor *monitor)
     monitor->gaps = wmem_alloc_array(monitor->pool, timing_gap, most);
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
         verdict_query *query = call->query;
-        const timing_request request = {.sent = call->asked.time > 0 ? call->asked.time : call->answered.time,
+        const timing_request request = {.sent = call->asked.time,
                                         .answered = call->answered.time,
                                         .clock = call->clock,
                                         .date = call->date,

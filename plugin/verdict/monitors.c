@@ -127,7 +127,7 @@ static call_outcome find_outcome(const call_tap_data *tapped)
 static monitor_call *add_call(verdict *v, verdict_query *query, const verdict_connection *connection,
                               const packet_info *pinfo, const call_tap_data *tapped)
 {
-    const verdict_moment now = verdict_now(pinfo), asked = {0, tapped->seconds >= 0 ? now.time - tapped->seconds : 0};
+    const verdict_moment now = verdict_now(pinfo), asked = {0, now.time - tapped->seconds};
     uint32_t subject = wmem_strong_hash((const uint8_t *)&tapped->request_code, sizeof tapped->request_code) +
                        37 * g_str_hash(tapped->operation);
     subject += tapped->subject ? 31 * wmem_strong_hash(tapped->subject, tapped->subject_size) : 0;

@@ -27,7 +27,7 @@ typedef enum {
 
 /* A call. Times are those of the capture, in seconds since 1970. */
 typedef struct {
-    verdict_moment asked;                 /* the request, or its size probe; frame 0: not captured, time 0: not known */
+    verdict_moment asked;                 /* the request, or its size probe; frame 0: not captured */
     verdict_moment answered;              /* the response; zeros: not captured */
     double acked;                         /* time of a packet without data that acknowledged the request; 0: none did */
     double began;                         /* time of the response's first segment; 0: not known */

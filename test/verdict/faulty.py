@@ -588,7 +588,7 @@ def asks_for_names(count, status):
     return part
 
 
-FROM_9, THE_9TH, NOT_FAULTY = range(8, 999), [8], (True, False)
+FROM_9, THE_9TH = range(8, 999), [8]
 ONE_OF_TWO = dict(name='230 238', only=[238], mode='hkpd')
 BOTH = dict(ONE_OF_TWO, only=[230, 238])
 DURING = {
@@ -673,7 +673,7 @@ DURING = {
     'slow-of-a-server-without-a-name': Faulty(polls(8, bad(takes=4.2), 8, server=('', SRV01[1])), 'slow', 'server', 1, at=(SRV01[1],)),
     'slow-to-add': odd('slow', 'server', 8, named(slow_to_add), 8, count=1, also=('asked_late',)),
     'pipe-broken-and-back': odd('pipe_broken', 'server', 3, pause(588.1), bad(3, any=True, instead=0xC000014B), leaves(), 2, count=3, mode='smb'),
-    'handles-open': odd('handles_open', 'client', opens(30), leaves(), count=30, healthy=NOT_FAULTY),
+    'handles-open': odd('handles_open', 'client', opens(30), leaves(), count=30, healthy=(True,)),
 }
 
 

@@ -151,7 +151,7 @@ PLANS = {
     'instance-of-a-wildcard-goes': Healthy(polls(12, **crowd(lambda n: ('a', 'b') if n < 5 else ('a',)))),
     'instance-of-a-wildcard-comes': Healthy(polls(12, **crowd(lambda n: ('a',) if n < 5 else ('a', 'b')))),
     **{'empty-now-and-then-' + x: Healthy(polls(20, mode=x, **crowd(lambda n: ('a',) if n % 4 == 1 else ())), lacks=x == 'tcp') for x in ('tcp', 'poller')},
-    **{'capture-clock-set-%d-%s' % x[:2]: Healthy(clock_set(*x)) for x in ((3600, 'tcp'), (8, 'hkpd'), (-30, 'tcp'), (-3600, 'hkpd'), (-60, 'tcp', slow_to_add), (-3600, 'smb', logs_on_again))},
+    **{'capture-clock-set-%d-%s' % x[:2]: Healthy(clock_set(*x)) for x in ((3600, 'tcp'), (8, 'hkpd'), (-30, 'tcp'), (-3600, 'hkpd'), (-60, 'tcp', slow_to_add), (-3600, 'poller', pause(4000)), (-3600, 'smb', logs_on_again))},
     'server-clock-set-back': Healthy(polls(8, lambda m: setattr(m.model.clock, 'boot', m.model.clock.boot + 30 * 10 ** 6), 8)),
     'slow-always': Healthy(polls(good(16, takes=.6))),
     'answer-of-0.3-s-once': Healthy(polls(6, good(takes=.3), 6)),
