@@ -462,15 +462,15 @@ def machine(age):
     return part
 
 
-def first_of_two(m):
+def first_of_two(m, between=0):
     """Two queries of one connection, of which the first is closed."""
     first, m.handle = m.open().handle, None
     for _ in range(8):
         second = m.open().handle
         m.handle = first
-        m.sample(wait=0)
+        m.sample(wait=between)
         m.handle = second
-        m.run(1)
+        m.run(1, 1 - between)
     m.client.close(first)
 
 
@@ -776,7 +776,7 @@ def not_captured(*packets, also=(), mode='tcp'):
     return odd('lost', 'capture', 8, named(lost(3, *packets)), bad(), 8, also=also, mode=mode)
 
 
-UNKNOWN = False, None
+UNKNOWN = (None,)
 CAPTURE = {
     **{'answers-lost-' + x: not_captured(1, mode=x) for x in ('tcp', 'smb', 'hkpd', 'sealed')},
     'samples-lost-behind-a-thousand-packets': odd('lost', 'capture', 8, *[lost(), bad()] * 500, lost(20), 8, count=1000, also=('assumed',)),
