@@ -365,15 +365,15 @@ static void see_end(verdict_connection *connection, bool by_client, bool is_lack
 static void see_resent(verdict_connection *connection, const tcp_info_t *tcp, bool by_client, double rto, double now)
 {
     connection_way *way = &connection->by[by_client];
-    const uint32_t seq = tcp->th_rawseq, heard = connection->by[!by_client].heard;
+    const uint32_t heard = connection->by[!by_client].heard;
 
     if (rto >= RESENT_AFTER) {
-        bool is_heard = (int32_t)(heard - seq - tcp->th_seglen) >= 0;
+        bool is_heard = (int32_t)(heard - tcp->th_rawseq - tcp->th_seglen) >= 0;
         *(is_heard ? &connection->troubles.resent : &way->waited) += rto;
         way->resent_at = now;
         way->resent++;
     }
-    if ((int32_t)(seq - heard) >= 0 && (int32_t)(seq - way->behind) < 0) {
+    if (tcp->th_rawseq == heard) {
         connection->peers->not_captured -= way->holes;
         way->holes = 0;
     }

@@ -283,14 +283,14 @@ def broken_lines(guid):
             'counter\t%s\t1\tPERF\t-\t-\t-\t-\t0' % guid, 'counter\t%s\t1\t0x10410500\t-\t-\t-\tx\t0' % guid,
             'counter\t%s\t1\t0x10410500\t-\t-\t-\t-\tmany' % guid, 'counter\t%s\t1\t-5\t-\t-\t-\t-\t0' % guid,
             'set\t%s' % guid, 'set\t%s\tmany' % guid, 'set\t%s\t2' % guid[:-2], 'server', 'title\tx\ten\tProcessor',
-            'title\t1\ten', ' name\t%s\t1\ten\tx' % guid, 'Name\t%s\t1\ten\tx' % guid,
+            'title\t1\ten', 'server\t192.0.2.20\tSRV01', ' name\t%s\t1\ten\tx' % guid, 'Name\t%s\t1\ten\tx' % guid,
             'name\t%s\t1\t0x1ffffffff\tx' % guid, 'name\t%s\t1\ten\t\udcff\udcfe' % guid, 'name\t%s\t1\ten\t' % guid,
             'set\t%s\t2\t3' % guid, 'title\t1\tEnglish\tProcessor', 'counter\t%s\tone\t0x10410500\t-\t-\t-\t-\t0' % guid,
             *('counter\t%s\t1\t0x10410500\t%s\t0' % (guid, ids) for ids in ('x\t-\t-\t-', '-\tx\t-\t-', '-\t-\tx\t-')),
             'counter\t%s\t1\t0x10410500\t-\t-\t-\t-\t2147483648' % guid]
 
 
-@pytest.mark.parametrize('which', range(32))
+@pytest.mark.parametrize('which', range(33))
 def test_a_broken_line_is_reported_and_skipped(tshark, tmp_path, which):
     """One broken line among good ones: its number is told, the others count, and it changes nothing."""
     s = engine()
