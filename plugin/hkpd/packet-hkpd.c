@@ -382,7 +382,7 @@ static void value_request(hkpd_pdu *p)
         rpc_pdu_report_closed_handle(&p->pdu, p->node);
     }
     is_ours = is_ours || (p->pdu.cursor.is_ndr64 && p->question.kind != QUESTION_OTHER);
-    if (is_ours && p->pdu.opnum == WINREG_QUERY_VALUE) {
+    if (is_ours && !p->pdu.is_short && p->pdu.opnum == WINREG_QUERY_VALUE) {
         read_aloud(p, read_question);
     }
 }

@@ -451,13 +451,14 @@ def test_a_request_without_its_last_counts_is_still_read(tshark, tmp_path, lost)
     for _ in range(2):
         b = talk.block()
         stub = bytes(stubs.query(talk.handle, 'Global'))[:-lost]
-        talk.line.request(stubs.QUERY_VALUE, stub)
+        asked = talk.line.request(stubs.QUERY_VALUE, stub)
         talk.line.response(stubs.QUERY_VALUE, stubs.answer(b.record),
                            record={'values': talk.meanings(b, True, talk.handle, 'Global')})
         talk.clock.tick()
     frames = read(tshark, scenario, tmp_path)
     compare_fields(frames, scenario)
     assert compare_values(frames, scenario) > 20
+    assert tshark.info(scenario.write(tmp_path / 'a.pcap'))[asked].endswith('[Malformed Packet]')
 
 
 def test_info(tshark, tmp_path):
