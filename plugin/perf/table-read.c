@@ -199,32 +199,45 @@ static const uint8_t *skip_plain_blocks(const uint8_t *block, const uint8_t *end
     return block;
 }
 
-/* Counts the blocks of one plain value from `at` on, `most` at most; with `keeps_all` adds them as groups. Returns where they end. A response
+/* Counts the blocks of one plain value from `at` on, `most` at most, and adds their run in the first one's place. Returns where they end. A response
  * can have one for each 32 bytes, and mostly nobody reads them. */
-static uint32_t read_plain_blocks(perf_table *t, uint32_t at, uint32_t most)
+static uint32_t count_plain_blocks(perf_table *t, uint32_t at, uint32_t most)
 {
     uint32_t room = (t->size - at) / PLAIN_BLOCK_SIZE;
     const uint8_t *blocks = t->data + at, *end = blocks + (size_t)PLAIN_BLOCK_SIZE * (room < most ? room : most);
-    uint32_t count = (uint32_t)((skip_plain_blocks(blocks, end) - blocks) / PLAIN_BLOCK_SIZE);
+    uint32_t size = (uint32_t)(skip_plain_blocks(blocks, end) - blocks);
 
-    t->values += count;
-    if (!t->keeps_all) {
-        t->num_groups += count;
-        t->is_whole &= count == 0;
-        return at + count * PLAIN_BLOCK_SIZE;
+    if (size > 0) {
+        t->groups[t->num_groups] = (perf_group){.offset = at, .end = at + size, .is_run = true};
+        t->num_groups += size / PLAIN_BLOCK_SIZE;
+        t->values += size / PLAIN_BLOCK_SIZE;
+        t->is_whole = false;
     }
-    perf_group group = {.type = PERF_SINGLE_COUNTER, .columns = 1, .has_values = true, .is_sound = true};
-    for (; count > 0; count--, at += PLAIN_BLOCK_SIZE) {
-        group.offset = at;
-        group.end = at + PLAIN_BLOCK_SIZE;
-        group.key = t->num_groups;
-        group.status = perf_le32(t->data + at);
-        group.first_row = t->num_rows;
-        t->groups[t->num_groups] = group; /* for which there is room */
-        append_row(t, &t->groups[t->num_groups++],
-                   (perf_row){.id = PERF_NO_ID, .cells = at + PERF_COUNTER_HEADER_SIZE});
+    return at + size;
+}
+
+void perf_table_read_whole(perf_table *t)
+{
+    for (perf_group *g = t->groups; g < t->groups + t->num_groups; g++) {
+        const uint32_t at = g->offset, next = at + PLAIN_BLOCK_SIZE, end = g->end;
+        if (!g->is_run) {
+            continue;
+        }
+        *g = (perf_group){.offset = at,
+                          .end = next,
+                          .key = (uint32_t)(g - t->groups),
+                          .type = PERF_SINGLE_COUNTER,
+                          .status = perf_le32(t->data + at),
+                          .first_row = t->num_rows,
+                          .columns = 1,
+                          .has_values = true,
+                          .is_sound = true};
+        append_row(t, g, (perf_row){.id = PERF_NO_ID, .cells = at + PERF_COUNTER_HEADER_SIZE});
+        if (next < end) { /* the rest of the run */
+            g[1] = (perf_group){.offset = next, .end = end, .is_run = true};
+        }
     }
-    return at;
+    t->is_whole = true;
 }
 
 /* --- An object of PERF_DATA_BLOCK -------------------------------------------------------------------------------- */
@@ -393,11 +406,11 @@ static void read_groups(perf_table *t, uint32_t at)
     bool fits = true, is_cut = t->size < t->reported, has_values = false;
 
     most = count < most ? count : most;
-    if (t->room[PERF_GROUPS] < most) { /* they stay where they are when all are read */
-        t->groups = perf_table_enlarge(t, t->groups, PERF_GROUPS, most - t->room[PERF_GROUPS]);
+    if (most > 0) { /* for all of them: they do not move */
+        t->groups = perf_table_enlarge(t, t->groups, PERF_GROUPS, most);
     }
     while (t->num_groups < count && fits && t->size - at >= header_size) {
-        uint32_t plain_end = !t->is_block && has_values ? read_plain_blocks(t, at, count - t->num_groups) : at;
+        uint32_t plain_end = !t->is_block && has_values ? count_plain_blocks(t, at, count - t->num_groups) : at;
         if (plain_end > at) {
             at = plain_end;
             continue;
@@ -442,12 +455,10 @@ static void read_groups(perf_table *t, uint32_t at)
 
 /* --- Responses --------------------------------------------------------------------------------------------------- */
 
-/* Reads PERF_DATA_HEADER and the blocks behind it. `keeps_all`: as there. Changes: the table, of which column 0 is shared by all blocks whose
- * counter the query alone tells. A header that the capture cuts leaves the table empty, without a fault. */
-static void read_counter_data(perf_table *t, const uint8_t *data, uint32_t size, uint32_t reported, bool keeps_all)
+/* Column 0 is shared by all blocks whose counter the query alone tells. A header that the capture cuts leaves the table empty, without a fault. */
+void perf_table_read_data(perf_table *t, const uint8_t *data, uint32_t size, uint32_t reported)
 {
     perf_table_begin(t, data, size, reported, /* is_block */ false);
-    t->keeps_all = keeps_all;
     if (size < PERF_DATA_HEADER_SIZE) {
         if (reported < PERF_DATA_HEADER_SIZE) {
             add_fault(t, PERF_FAULT_SHORT, PERF_NO_GROUP, 0, reported, PERF_DATA_HEADER_SIZE);
@@ -461,16 +472,6 @@ static void read_counter_data(perf_table *t, const uint8_t *data, uint32_t size,
     if (perf_le32(data) != reported) {
         add_fault(t, PERF_FAULT_TOTAL, PERF_NO_GROUP, 0, perf_le32(data), reported);
     }
-}
-
-void perf_table_read_data(perf_table *t, const uint8_t *data, uint32_t size, uint32_t reported)
-{
-    read_counter_data(t, data, size, reported, /* keeps_all */ false);
-}
-
-void perf_table_read_whole(perf_table *t)
-{
-    read_counter_data(t, t->data, t->size, t->reported, /* keeps_all */ true);
 }
 
 /* Makes all objects that share a title index not sound, each with a fault: nothing tells which of them is the sample before's. */

@@ -87,6 +87,7 @@ typedef struct {
     bool has_instances;      /* else it has one row without a name, or none */
     bool has_values;         /* false: it only describes its counters (MetadataGlobal) */
     bool is_sound;           /* its parts fill it, and no other object has its title index */
+    bool is_run;             /* stands for all blocks of one plain value up to `end`, which were counted and not read */
 } perf_group;
 
 typedef struct {
@@ -104,16 +105,15 @@ enum { PERF_GROUPS, PERF_COLUMNS, PERF_ROWS, PERF_CELLS, PERF_FAULTS, PERF_NUM_A
 
 typedef struct {
     const uint8_t *data;
-    uint32_t size;     /* bytes that were captured */
-    uint32_t reported; /* bytes that were sent */
-    bool is_block;     /* PERF_DATA_BLOCK */
-    bool is_samba;     /* its total leaves the header out, as Samba's alone */
-    bool is_sound;     /* its groups fill it */
-    bool is_whole;     /* all groups are in the arrays, not only those up to the first sound one with values */
-    bool keeps_all;    /* while it is read: all groups go to the arrays */
+    uint32_t size;                    /* bytes that were captured */
+    uint32_t reported;                /* bytes that were sent */
+    bool is_block;                    /* PERF_DATA_BLOCK */
+    bool is_samba;                    /* its total leaves the header out, as Samba's alone */
+    bool is_sound;                    /* its groups fill it */
+    bool is_whole;                    /* all groups were read: none is a run */
     bool big_endian, big_endian_text; /* byte order of numbers, and of UTF-16 */
     perf_point clocks;                /* PerfTime, PerfFreq, 100 ns */
-    perf_group *groups;
+    perf_group *groups;               /* in one place from the start to the end */
     perf_column *columns;
     perf_row *rows;
     uint32_t *cells;          /* offsets of the PERF_COUNTER_DATA of rows that have a list of them, 0: there is none */
@@ -136,10 +136,10 @@ typedef struct {
 void perf_table_read_data(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported);
 void perf_table_read_block(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported);
 
-/* Reads counter data of PerflibV2 once more, with all groups in the arrays. Changes: indexes are freed, addresses of rows may end. */
+/* Reads the blocks of one plain value that were only counted. Changes: rows may move; groups, columns and indexes stay. */
 void perf_table_read_whole(perf_table *table);
 
-/* Returns a group by its number, below num_groups. Changes: perf_table_read_whole(), if blocks of one plain value were counted and not read. */
+/* Returns a group by its number, below num_groups. It stays in its place as long as the table. Changes: but for 0, as perf_table_read_whole(). */
 static inline perf_group *perf_table_group(perf_table *t, uint32_t number)
 {
     if (!t->is_whole && number > 0) {
