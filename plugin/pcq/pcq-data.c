@@ -112,9 +112,6 @@ static proto_item *pcq_show_header(value_tree *view)
     value_tree_enter(view, view->tree, hf_data_header, ett_data_header, 0, PERF_DATA_HEADER_SIZE, &cursor);
     FIELDS_READ(DATA_HEADER)
     value_tree_add_previous(view, cursor.tree);
-    if (!view->table->is_whole) { /* before a block is shown: later it would move */
-        perf_table_read_whole(view->table);
-    }
     proto_item_append_text(cursor.node, ": %u blocks, %" PRIu64 " values", read.num_counters, view->table->values);
     return cursor.node;
 }
