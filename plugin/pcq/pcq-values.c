@@ -80,8 +80,8 @@ static perf_no_result pcq_find_group(value_stream *stream)
         return is_known ? PERF_NO_RESULT_NEW_COUNTER : PERF_NO_RESULT_NOT_COMPARABLE;
     }
     if (group->type == PERF_ERROR_RETURN && now->type != PERF_ERROR_RETURN) {
-        return group->status == STATUS_NO_DATA && identifier->instance ? PERF_NO_RESULT_NEW_INSTANCE
-                                                                       : PERF_NO_RESULT_BEFORE_FAILED;
+        bool was_absent = group->status == STATUS_NO_DATA && identifier->instance;
+        return was_absent ? PERF_NO_RESULT_NEW_INSTANCE : PERF_NO_RESULT_BEFORE_FAILED;
     }
     return PERF_NO_RESULT_OK;
 }
@@ -129,17 +129,15 @@ static perf_raw find_number_in_block(value_stream *stream, const parsed_sample *
 
 /* Returns a counter's number for the value's instance, of its block, else of another one of the sample: by the block's own identifier, the instance's name
  * alone, or all instances, each with this counter, then with all; size 0: none, the name is too long, or `id` is PERF_NO_ID. Needs: the identifier of
- * the value's block is known. Changes: an assumed row makes the result assumed; the sample's blocks are all read, which moves its groups. */
+ * the value's block is known. Changes: an assumed row makes the result assumed; the sample's map and indexes may be made. */
 static perf_raw find_operand(value_stream *stream, parsed_sample *in, uint32_t id)
 {
-    const uint32_t number = (uint32_t)(in->at.group - in->table->groups);
-    perf_raw found = id != PERF_NO_ID ? find_number_in_block(stream, in, in->at.group, id) : (perf_raw){0, 0};
+    perf_group *here = in->at.group;
+    perf_raw found = id != PERF_NO_ID ? find_number_in_block(stream, in, here, id) : (perf_raw){0, 0};
 
     if (found.size > 0 || id == PERF_NO_ID) {
         return found;
     }
-    perf_table_group(in->table, in->table->num_groups - 1); /* reads all blocks, which moves the one that is here */
-    perf_group *here = in->at.group = &in->table->groups[number];
     const perf_identifier *own = query_index_identifier(in->index, here->key, here->type);
     perf_identifier all = identifier_of_all(own->guid, id), one = *own;
     const perf_identifier *asked[] = {own, &one, &all};
@@ -151,7 +149,7 @@ static perf_raw find_operand(value_stream *stream, parsed_sample *in, uint32_t i
     for (unsigned i = 0; is_short && found.size == 0 && i < 2 * array_length(asked); i++) {
         perf_identifier wanted = *asked[i / 2];
         wanted.counter_id = i % 2 == 0 ? id : PERF_NO_ID;
-        perf_group *group = find_block(stream->pool, in, &wanted, number + 1);
+        perf_group *group = find_block(stream->pool, in, &wanted, here->key + 1);
         found = group ? find_number_in_block(stream, in, group, id) : found;
     }
     return found;
