@@ -533,7 +533,7 @@ static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 static struct {
     const char *list; /* that it is in */
     const char *name;
-    heur_dissector_t stock; /* NULL: it is not wrapped yet */
+    heur_dissector_t stock; /* NULL: it is not wrapped yet, or not there */
 } wrapped[] = {
     {"tcp", "dcerpc_tcp", NULL},
     {"smb_transact", "dcerpc_smb_transact", NULL},
@@ -566,12 +566,12 @@ static ws_heuristic dissect_transport(tvbuff_t *tvb, packet_info *pinfo, proto_t
     return result;
 }
 
-/* Puts dissect_transport() in the place of each heuristic. They are there once all protocols are. */
+/* Puts dissect_transport() in the place of each heuristic that Wireshark has. They are there once all protocols are. */
 static void wrap_heuristics(void)
 {
     for (unsigned i = 0; i < array_length(wrapped); i++) {
         heur_dtbl_entry_t *entry = find_heur_dissector_by_unique_short_name(wrapped[i].name);
-        if (entry->dissector != dissect_transport) {
+        if (entry && entry->dissector != dissect_transport) {
             wrapped[i].stock = entry->dissector;
             entry->dissector = dissect_transport;
         }
