@@ -483,7 +483,7 @@ static bool read_listed_instance(buffer_cursor *outer, pcq_context *context)
     if (!sound) {
         proto_item_set_text(cursor.node, "Instance: unreadable");
     }
-    context->count += sound;
+    context->count++;
     return sound;
 }
 

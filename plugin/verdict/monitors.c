@@ -49,7 +49,7 @@ static const char *format_query_key(packet_info *pinfo, const call_tap_data *tap
 /* Notes the name that the client gives the server. */
 static void learn_server_name(verdict_peers *peers, const packet_info *pinfo, const call_tap_data *tapped)
 {
-    const char *machine = tapped->handle ? tapped->handle->machine : tapped->is_hkpd ? NULL : tapped->server->called;
+    const char *machine = tapped->handle ? tapped->handle->machine : tapped->server->called;
 
     if (machine && *machine) {
         steps_name_server(peers, text_cut(pinfo->pool, machine, MOST_OF_NAME));

@@ -76,7 +76,7 @@ def test_each_result_is_a_point(report, passes):
 
 
 def test_gaps(report):
-    """An instance is gone for two samples, and comes back; of another query's samples nothing is a gap. A failed request for a sample is one for all."""
+    """An instance is gone for two samples, and comes back; of another query's samples nothing is a gap, nor is a size probe."""
     gone = multiple('Gone', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 10 * at.number + k),
                     instances=lambda number: [(0, 'always', 0)] + [(1, 'at times', 1)] * (number not in (2, 3)))
     other = multiple('Other', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 7), instances=('a',))
@@ -84,7 +84,9 @@ def test_gaps(report):
     def talk(c):
         learn(c, gone, other)
         run(c, [ask(gone, 1, '*')], 6)
-        run(c, [ask(other, 1, '*')], 3)
+        handle = run(c, [ask(other, 1, '*')], 2, close=False)
+        for room in 9, 9999:
+            c.data(handle, room)
     data = page_data(report(capture_talk(Server([gone, other]), talk)))
     values = {row[0].split('\\')[3]: row[9] for row in data['series']}
     assert values == {'Gone(always)': [0, 10, 20, 30, 40, 50], 'Gone(at times)': [1, 11, None, 41, 51], 'Other(a)': [7, 7, 7]}

@@ -34,8 +34,8 @@ class Faulty(NamedTuple):
 
 # --- Late, and who it was ----------------------------------------------------------------------------------------------
 
-def client_late(*parts, count=1, also=(), by=CLIENT, **how):
-    return Faulty(parts[0] if callable(parts[0]) else polls(*parts, **how), 'asked_late', 'client', count, also=also, by=by)
+def client_late(*parts, count=1, also=(), by=CLIENT, says='', **how):
+    return Faulty(parts[0] if callable(parts[0]) else polls(*parts, **how), 'asked_late', 'client', count, also=also, by=by, says=says)
 
 
 def slow(*plan, also=(), says='', count=10, **how):
@@ -131,7 +131,7 @@ def crowd(there):
 MANY = crowd(lambda n: ['instance %d' % i for i in range(150)])
 MOST = 'tcp', 'smb', 'sealed', 'sealed-smb', 'sealed-hkpd', 'sealed-hkpd-smb', 'poller', 'connects', 'hkpd', 'hkpd-smb'
 LATE = {
-    **{'client-late-' + x: client_late(8, pause(5), bad(), 8, mode=x) for x in MOST if x not in ('poller', 'connects')},
+    **{'client-late-' + x: client_late(8, pause(5), bad(), 8, mode=x, says='(1 of 17 samples') for x in MOST if x not in ('poller', 'connects')},
     **{'client-late-mirrored-by-' + str(x): client_late(mirrored(polls(8, pause(5), bad(), 8), x), count=None) for x in (3, 1000)},
     'client-late-by-an-hour': client_late(8, pause(3600), bad(), 7),     # in the middle, as between two groups
     'client-late-twice': client_late(10, pause(30), bad(), 20, pause(30), 10, count=2),
