@@ -145,7 +145,7 @@ LATE = {
         'tcp': 'SRV01 responds slowly', 'smb': 'SRV01 (or the network) responds slowly'}.get(x, '')) for x in MOST},
     'server-late-and-much-is-read-by-smb': Faulty(polls(8, bad(takes=4.2), 8, mode='smb', **MANY), 'slow', 'unknown', 1, says='Responses of SRV01 to 192.0.2.10 are slow'),
     'answered-by-a-clock-that-was-set': Faulty(polls(8, bad(behind=300.1), 8), 'slow', 'unknown', 1, says='Responses of SRV01 to 192.0.2.10 are slow'),
-    'server-late-to-be-connected': Faulty(polls(8, lambda m: (m.reach(), m.network.wait(5)), bad(), 8, mode='connects'), 'resent', 'server', 1),
+    'server-late-to-be-connected': Faulty(polls(8, pause(5), lambda m: (m.reach(), m.network.wait(6)), bad(each=5), 8, each=5, mode='connects'), 'resent', 'server', 1),
     'server-late-captured-in-two-places': Faulty(mirrored(polls(8, bad(takes=4.2), 8), 45000), 'slow', 'server'),
     **{'server-slow-' + x: slow(10, bad(10, takes=.8), mode=x) for x in ('tcp', 'smb', 'sealed', 'sealed-hkpd', 'hkpd', 'connects')},
     'server-slow-and-resent': slow(10, bad(6, takes=.8), good(between=resends(0)), bad(6, takes=.8), count=(12, 13), also=('resent',)),
