@@ -67,7 +67,7 @@ static perf_no_result pcq_find_group(value_stream *stream)
         return PERF_NO_RESULT_NOT_COMPARABLE;
     }
     perf_group *group = find_block(stream->pool, before, identifier, now->key);
-    if (group == NULL && now->has_instances && now->rows > 0) { /* in place of all, some are asked for */
+    if (group == NULL && now->has_instances) { /* in place of all, some are asked for */
         const perf_identifier all = identifier_of_all(identifier->guid, identifier->counter_id);
         group = find_block(stream->pool, before, &all, 0);
     }

@@ -116,16 +116,13 @@ void sample_limit(uint64_t bytes)
     samples.limit = bytes;
 }
 
-/* Bytes of a longer name are not kept: 64 characters. */
-#define MAX_FIRST_ROW_SIZE 128
-
 /* Keeps the name of a table's first instance with its series, for the Info column to show the same instance of each sample. */
 static void keep_first_row(sample_series *series, const perf_table *table)
 {
     const perf_group *group = perf_table_first_group(table);
     uint32_t size = 0, name = group ? perf_table_name(table, group, 0, &size) : 0;
 
-    if (size > 0 && size <= MAX_FIRST_ROW_SIZE) {
+    if (size > 0) {
         series->first_row = wmem_memdup(wmem_file_scope(), table->data + name, size);
         series->first_row_size = size;
     }

@@ -130,9 +130,9 @@ static monitor_problem find_wrong_response(const monitor_call *call)
 
     return call->outcome == CALL_EMPTY   ? (call->query->is_sealed ? PROBLEM_SEALED : PROBLEM_EMPTY)
            : call->outcome == CALL_PROBE ? PROBLEM_ROOM
-           : call->began > 0 && is_resent_in_vain(call->connection, false, call->began) ? PROBLEM_LARGE
-           : is_slow                                                                    ? PROBLEM_SLOW
-                                                                                        : PROBLEM_NONE;
+           : is_resent_in_vain(call->connection, false, call->began) ? PROBLEM_LARGE
+           : is_slow                                                 ? PROBLEM_SLOW
+                                                                     : PROBLEM_NONE;
 }
 
 /* Judges a call: what is wrong with it becomes a problem. A sample ends what lasts until one; a probe that the client repeats with room is none of these. */

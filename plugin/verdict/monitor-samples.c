@@ -24,7 +24,6 @@ verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, verdic
         .called = pair->called,
         .first = first,
         .last = first,
-        .closed_frame = first->closed_frame,
         .list = wmem_array_new(pool, sizeof(monitor_call)),
         .counters = NAN,
         .bytes = NAN,
@@ -62,10 +61,10 @@ static void add_query(const verdict *v, wmem_map_t *by_key, verdict_query *query
     monitor->number = monitor->number > 0 ? monitor->number : query->number;
     monitor->has_names |= query->has_names;
     monitor->is_marked |= query->is_marked;
+    monitor->closed_frame = query->closed_frame;
     if (!is_aside) {
         monitor->num_queries++;
         monitor->counters = query->counters;
-        monitor->closed_frame = query->closed_frame;
     }
 }
 

@@ -160,7 +160,7 @@ LATE = {
     'answer-lost-on-its-way': Faulty(polls(8, lost_on_its_way, 8, mss=200), 'lost_on_its_way', 'network', 1),
     'answer-resent': Faulty(polls(8, named(answer_resent), 8), 'resent', 'network', 1),
     'server-suspended': Faulty(polls(8, bad(between=lambda m: (resends(0)(m), m.network.wait(4))), 8), 'resent', 'server', 1),
-    'client-suspended': Faulty(polls(8, named(lambda m: answer_resent(m, 4)), 8), 'resent', 'client', 1),
+    'client-suspended': Faulty(polls(8, named(lambda m: answer_resent(m, 8)), 8), 'resent', 'client', 1, says='(or the network)'),
     **{'client-does-not-read-' + x: Faulty(polls(8, bad(between=does_not_read), 8, mode=x), 'zero_window', 'client', 1)
        for x in ('tcp', 'smb', 'sealed')},
     'server-does-not-read': Faulty(polls(8, named(lambda m: (does_not_read(m, side=1), m.run(1))), 8), 'zero_window', 'server', 1),
