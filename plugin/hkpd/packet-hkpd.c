@@ -423,9 +423,8 @@ static bool has_signature(tvbuff_t *tvb)
 static answer_kind find_answer_kind(const hkpd_pdu *p)
 {
     tvbuff_t *tvb = p->value.tvb;
-    const rpc_call *call = p->pdu.call;
     question_kind question = p->question.kind;
-    bool is_ours = rpc_pdu_get_handle(&p->pdu) && (call->answering || !call->was_closed);
+    bool is_ours = rpc_pdu_get_handle(&p->pdu);
     bool is_probe = p->pdu.tapped.status == STATUS_MORE_DATA;
 
     if (p->value.data_size == 0 || !(is_ours || question != QUESTION_OTHER)) {
