@@ -215,11 +215,11 @@ static void judge_gaps(timing_verdict *v, const timing_request *requests, timing
 
 timing_verdict timing_judge(const timing_request *requests, uint32_t count, timing_gap *gaps)
 {
-    bool *has_next = calloc(count + 1, sizeof *has_next), takes_turns = false;
-    uint32_t *ended = malloc((count + 1) * sizeof *ended), *ending = malloc((count + 1) * sizeof *ending);
+    bool *has_next = calloc(count + 1, sizeof *has_next);
+    uint32_t num_waits = 0, *ended = malloc((count + 1) * sizeof *ended),
+             *ending = malloc((count + 1) * sizeof *ending);
     double *numbers = calloc(count + 1, sizeof *numbers);
     timing_verdict v = {.num_gaps = 0};
-    uint32_t num_waits = 0;
 
     if (has_next && ended && ending && numbers) {
         v.num_gaps = find_gaps(requests, count, has_next, ended, ending, gaps);
@@ -228,12 +228,11 @@ timing_verdict timing_judge(const timing_request *requests, uint32_t count, timi
         }
         v.usual = perf_median(numbers, v.num_gaps);
         for (uint32_t i = 0; i < count; i++) {
-            takes_turns |= requests[i].is_in_turn;
+            v.takes_turns |= requests[i].is_in_turn;
             numbers[num_waits] = requests[i].answered - requests[i].sent;
             num_waits += requests[i].answered > 0;
         }
-        /* Nothing tells which query is asked: a request is late only if none was asked for as long. */
-        for (uint32_t i = 1; takes_turns && i < count; i++) {
+        for (uint32_t i = 1; v.takes_turns && i < count; i++) {
             gaps[i - 1] = gap_between(requests, i - 1, i);
             gaps[i - 1].previous = i > 1 ? i - 2 : TIMING_FIRST;
             v.num_gaps = i;

@@ -100,6 +100,7 @@ typedef struct {
     uint32_t num_gaps;
     uint32_t longest; /* place of the longest gap; meaningless without gaps */
     bool is_even;     /* the usual gap is the sampling interval, of all chains */
+    bool takes_turns; /* some are in turn: late if none was asked for as long, and the usual gap may be of no query */
 } timing_verdict;
 
 /* Adds a request to `count` others, or in the place of its query's newest (its place; TIMING_FIRST: none), if it repeats that within TIMING_REPEATED.

@@ -53,20 +53,20 @@ static const char *time_text(wmem_allocator_t *pool, double when, bool is_utc, c
 }
 
 /* Formats $T of monitor_add_finding(), in local time, with dates if the capture has two. Returns "09:46:50, frame 88" for one frame; "since 09:46:50, frame 88"
- * if it lasts; else "09:46:50 to 09:47:10, frames 88 to 90", or "09:46:50, frames 88 to 90". */
-static const char *when_text(wmem_allocator_t *pool, const verdict_finding *finding, bool has_date, bool has_end)
+ * if it lasts; else "09:46:50 to 09:47:10, frames 88 to 90", or "09:46:50, frames 88 to 90"; without the last frame "09:46:50 to 09:47:10, frame 88". */
+static const char *when_text(wmem_allocator_t *pool, const verdict_finding *finding, bool has_date, bool has_last)
 {
     const char *begin = time_text(pool, steps.first, false, "%F"), *end = time_text(pool, steps.last, false, "%F"),
                *format = has_date && strcmp(begin, end) != 0 ? "%F %H:%M:%S" : "%H:%M:%S",
                *since = time_text(pool, finding->since.time, false, format),
                *until = time_text(pool, finding->until.time, false, format);
     uint32_t first = finding->since.frame, last = finding->until.frame;
-    bool is_first = first == last || finding->lasts, is_brief = !has_end || strcmp(since, until) == 0;
-    const char *frames = is_first ? wmem_strdup_printf(pool, ", frame %u", first)
-                                  : wmem_strdup_printf(pool, ", frames %u to %u", first, last);
+    bool is_first = first == last || finding->lasts, is_short = is_first || strcmp(since, until) == 0;
+    const char *frames = is_first || !has_last ? wmem_strdup_printf(pool, ", frame %u", first)
+                                               : wmem_strdup_printf(pool, ", frames %u to %u", first, last);
 
-    return wmem_strconcat(pool, is_first && first < last ? "since " : "", since, is_first || is_brief ? "" : " to ",
-                          is_first || is_brief ? "" : until, frames, NULL);
+    return wmem_strconcat(pool, is_first && first < last ? "since " : "", since, is_short ? "" : " to ",
+                          is_short ? "" : until, frames, NULL);
 }
 
 /* Returns a sentence of monitor_add_finding(). `when`: $T. `cut`: 0: whole; else without $N and brackets, and so many characters shorter: $F; from

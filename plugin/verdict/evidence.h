@@ -27,7 +27,7 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
     X(BIND_REFUSED, "bind_refused", "Kind of call refused", "check the interface, and how both protect calls") \
     X(NOT_SEALED, "not_sealed", "Calls not encrypted", "set the client to RPC_C_AUTHN_LEVEL_PKT_PRIVACY") \
     X(SESSION_EXPIRED, "session_expired", "Session expired", "let the client log on again: restart its collector") \
-    X(PIPE_BROKEN, "pipe_broken", "Service for counters ended while in use", "find out why Remote Registry ended") \
+    X(PIPE_BROKEN, "pipe_broken", "Service for counters ended while in use", "look at Remote Registry at these times") \
     X(CALL_FAILED, "call_failed", "Calls failed", "the account may lack rights, or what it asks for is not there") \
     X(NO_DATA, "no_data", "Responses without data", \
       "the call fails, or the client has to offer as large a buffer as the response says, and a little more") \

@@ -569,7 +569,6 @@ static void see_smb2(verdict_connection *connection, packet_info *pinfo, const e
     connection->has_whole_message = true; /* later data is another one */
     if (!is_response && step < NUM_STEPS) {
         note_moment(waits, connection, step, OUTCOME_UNANSWERED, NULL, now);
-        connection->end.frame = 0;
         if (step == STEP_PIPE) {
             mark_ours(connection->peers);
         }
@@ -797,8 +796,8 @@ void steps_add_failure(verdict_monitor *monitor, const setup_failure *failure)
     bool is_of_step = row->kind == OF_STEP || (row->kind == VERDICT_PIPE_DENIED && step != STEP_PIPE);
     bool is_center = failure->connection && failure->connection->port == PORT_KERBEROS;
     bool is_client = row->party == PARTY_CLIENT;
-    const char *fails = is_center   ? is_client ? "$C cannot log on, says the key distribution center $S"
-                                                : "$S[, a key distribution center,] refuses the logon of $C"
+    const char *fails = is_center   ? is_client ? "$C cannot log on, says the KDC $S"
+                                                : "$S[, a key distribution center,] gives $C no ticket to log on"
                         : is_client ? "$C cannot log on to $S"
                                     : step_rows[step].fails;
     const char *account = failure->shown.which ? " as $F" : "";

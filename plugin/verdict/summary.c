@@ -48,7 +48,7 @@ static health find_health(const verdict_monitor *monitor)
     return is_known ? HEALTHY : NOT_KNOWN;
 }
 
-/* Returns true if more than half of all values have no result because the capture lacks their names and types. */
+/* Returns true if more than half of all values have no result because their counter or its type is not known. */
 static bool lacks_names(const verdict *v)
 {
     return 2 * v->omitted.counts[OMITTED_UNTYPED] > v->values;
@@ -164,8 +164,9 @@ static const char *format_sampling(const verdict_monitor *monitor)
     const timing_gap *longest = timing->num_gaps > 0 ? &monitor->gaps[timing->longest] : NULL;
     bool reads_names = monitor->has_names && monitor->num_requests == 0;
     /* the interval is known, no gap is long, no response slow, no packet marked */
-    bool none_late = timing->is_even && !timing_is_long(longest->seconds, timing->usual, TIMING_LATE) &&
-                     !steps.was_set && !monitor->is_marked && monitor->num_slow == 0;
+    bool is_even = timing->is_even && !timing->takes_turns;
+    bool none_late = is_even && !timing_is_long(longest->seconds, timing->usual, TIMING_LATE) && !steps.was_set &&
+                     !monitor->is_marked && monitor->num_slow == 0;
     wmem_allocator_t *pool = monitor->pool;
 
     if (monitor->num_samples == 0) {
@@ -174,7 +175,7 @@ static const char *format_sampling(const verdict_monitor *monitor)
                    ? "other queries get the samples" /* perhaps its own, not decoded */
                    : "no samples: no answer with data was captured";
     }
-    const char *every = timing->is_even ? format_seconds(monitor, " every ", timing->usual) : "";
+    const char *every = is_even ? format_seconds(monitor, " every ", timing->usual) : "";
     const char *late = monitor->num_late > 0 ? wmem_strdup_printf(pool, ", %u late", monitor->num_late) : "";
     const char *slow = monitor->num_slow > 0 ? wmem_strdup_printf(pool, ", %u slow", monitor->num_slow) : "";
     const char *gap = "";
@@ -250,7 +251,7 @@ static GPtrArray *format_notes(const verdict *v)
     if (lacks_names(v)) {
         g_ptr_array_insert(notes, 0,
                            g_strdup_printf("Most values have no result (%" PRIu64 " of %" PRIu64
-                                           "): the capture lacks the types of their counters",
+                                           "): their counters, or the types of these, are not known",
                                            omitted.counts[OMITTED_UNTYPED], v->values));
     }
     if (steps.was_set) {

@@ -82,7 +82,7 @@ def test_names_that_were_read_before_the_capture(summary, known):
     s, other = things(), single('Other', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
     scenario = capture_talk(Server([s, other]), lambda c: (learn(c, s), known and run(c, [ask(s, 1)], known), run(c, [ask(other, 1)], 2)))
     lines, found = summary(scenario)
-    lacks = 'Most values have no result (2 of 2): the capture lacks the types of their counters'
+    lacks = 'Most values have no result (2 of 2): their counters, or the types of these, are not known'
     assert (lines[0], found['healthy'], found['notes']) == ((lacks, None, [lacks]) if known == 0 else ('No problems found: 2 monitors, %d samples' % (2 + known), True, []))
     assert len(lines) == (3 if known else 2)
 

@@ -438,7 +438,7 @@ LADDER = {
     'account-with-a-dollar': Faulty(lambda w: [*(smb_says(SETUP, 0xC000006D, user=x)(w, SRV01) for x in ('monitor', 'SQL$SALES')), no_connection(None, 135)(w, SRV01)], 'logon_failed', 'client', 1, says=' as LAB\\SQL$SALES ('),
     'account-garbled': Faulty(and_then(lambda w: smb_says(SETUP, 0xC000006D)(w, SRV01), garbled), 'logon_failed', 'client', 1, says=' as NULL ('),
     'logon-kdc-by-udp': Faulty(and_then(lambda w: kdc_refuses(w, SRV01), by_udp), 'logon_failed', 'server', 1),
-    'logon-kdc-behind-a-run': Faulty(and_then(polls(8), lambda w: kdc_refuses(w, SRV01, 24, SRV02)), 'logon_failed', 'client', 1, says=', says the key distribution center 192.0.2.40 (wrong password)'),
+    'logon-kdc-behind-a-run': Faulty(and_then(polls(8), lambda w: kdc_refuses(w, SRV01, 24, SRV02)), 'logon_failed', 'client', 1, says=', says the KDC 192.0.2.40 (wrong password)'),
     'pipe-missing-beside-sealed': Faulty(beside(RUNGS['pipe-missing'][0], 'sealed'), 'pipe_missing', 'server', 1, at=SRV02),
 }
 

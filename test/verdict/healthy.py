@@ -143,6 +143,7 @@ PLANS = {
     'minutes-as-the-capture-goes-on': Healthy(polls(6, idles(60), gone, each=60)),
     'ended-when-all-was-closed': Healthy(polls(8, lambda m: m.close(ends=False), idles(300), leaves(RST, 1))),
     'asks-as-the-capture-ends': Healthy(polls(8, lambda m: m.ask_alone(), gone)),
+    'ended-with-its-pipe': Healthy(polls(8, lambda m: (m.pipe.close(), m.forget()), 8, mode='smb')),
     'binds-as-the-capture-ends': Healthy(and_then(polls(8, mode='smb'), lambda w: attempt(bind, Rpc(Pipe(Session(
         Link(w.capture, 445, w.port(), server=SRV01[1]), share='\\\\SRV01\\IPC$')), PERFLIB), answers=False))),
     # a set that never has an instance has none now
