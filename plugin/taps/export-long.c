@@ -52,7 +52,7 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const va
     csv_text(head, stream->computer);
 }
 
-/* Writes the cell "raw" of the value that was read last: its number, its text, or the first bytes of any other in hex. */
+/* Writes the cell "raw" of the value that was read last: its number, its text, or the bytes of any other in hex. */
 static void write_raw(GString *text, value_stream *stream)
 {
     const perf_cell *at = &stream->now.at;
@@ -62,9 +62,9 @@ static void write_raw(GString *text, value_stream *stream)
     } else if (stream->counter->is_text) {
         csv_text(text, value_stream_text(stream, TEXT_WHOLE));
     } else {
-        csv_text(text, at->size > 0 ? bytes_to_str_maxlen(stream->pool, stream->now.table->data + at->offset,
-                                                          MIN(at->size, MOST_VALUE_BYTES), 0)
-                                    : NULL);
+        csv_text(text, at->size > 0
+                           ? bytes_to_str_maxlen(stream->pool, stream->now.table->data + at->offset, at->size, 0)
+                           : NULL);
     }
 }
 

@@ -660,7 +660,7 @@ static void see_setup(verdict_connection *connection, packet_info *pinfo, const 
         }
         return;
     }
-    if (is_map || !tapped->is_hkpd || tapped->has_failed) {
+    if (!tapped->is_hkpd || tapped->has_failed) {
         mark_ours(peers);
     }
     if (!tapped->is_response) {

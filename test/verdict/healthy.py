@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gen.hkpd_stubs import OPEN_HKLM, OPEN_KEY, handle_back, open_key, open_root
 from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
-from gen.wires import ACCEPTED, CREATE, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
+from gen.wires import ACCEPTED, CREATE, FIN, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
 
 from faulty import (FAR, RUNGS, and_then, asks_for_names, beside, bind_says, both_ports, client_leaves, crowd, cut_while_added, first_of_two, idles, in_steps,
     kdc_says, logs_on_again, mirrored, no_connection, not_in_mapper, one_from_the_middle, opens, other_pipe, outage, resends, slow_to_add, smb_says)
@@ -143,6 +143,7 @@ PLANS = {
     'minutes-as-the-capture-goes-on': Healthy(polls(6, idles(60), gone, each=60)),
     'ended-when-all-was-closed': Healthy(polls(8, lambda m: m.close(ends=False), idles(300), leaves(RST, 1))),
     'asks-as-the-capture-ends': Healthy(polls(8, lambda m: m.ask_alone(), gone)),
+    'end-of-another-alone': Healthy(and_then(polls(8), lambda w: (Link(w.capture, 49671, w.port(), server=SRV01[1]).segment(0, b'', FIN), w.capture.frames.__delitem__(slice(-4, -1))))),
     'ended-with-its-pipe': Healthy(polls(8, lambda m: (m.pipe.close(), m.forget()), 8, mode='smb')),
     'binds-as-the-capture-ends': Healthy(and_then(polls(8, mode='smb'), lambda w: attempt(bind, Rpc(Pipe(Session(
         Link(w.capture, 445, w.port(), server=SRV01[1]), share='\\\\SRV01\\IPC$')), PERFLIB), answers=False))),
