@@ -96,14 +96,17 @@ static const char *format_sentence(const verdict_monitor *monitor, const char *t
     return wmem_strbuf_get_str(line);
 }
 
-/* Copies the frames, which later judgements read again: ascending, each once. Needs: a frame. Changes: `frames`, `count`. */
-static void sort_frames(wmem_allocator_t *pool, verdict_finding *finding)
+/* Copies the frames, which later judgements read again, with those of an earlier finding: ascending, each once. Needs: a frame. Changes: `frames`, `count`. */
+static void sort_frames(wmem_allocator_t *pool, verdict_finding *finding, const verdict_finding *earlier)
 {
-    uint32_t *frames = wmem_memdup(pool, finding->frames, finding->count * sizeof *frames);
-    unsigned left = 1;
+    unsigned count = finding->count + earlier->count, left = 1;
+    uint32_t *frames = wmem_alloc_array(pool, uint32_t, count);
 
-    qsort(frames, finding->count, sizeof *frames, perf_compare_u32);
-    for (unsigned i = 1; i < finding->count; i++) {
+    for (unsigned i = 0; i < count; i++) {
+        frames[i] = i < finding->count ? finding->frames[i] : earlier->frames[i - finding->count];
+    }
+    qsort(frames, count, sizeof *frames, perf_compare_u32);
+    for (unsigned i = 1; i < count; i++) {
         frames[left] = frames[i];
         left += frames[i] != frames[left - 1];
     }
@@ -114,6 +117,7 @@ static void sort_frames(wmem_allocator_t *pool, verdict_finding *finding)
 void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_party party,
                          const verdict_evidence *shown, const char *format, ...)
 {
+    static const verdict_finding none;
     verdict_finding **place = &monitor->findings;
     unsigned cut = 0;
     va_list arguments;
@@ -126,17 +130,25 @@ void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_pa
     finding->party = party;
     finding->lasts = shown->lasts || shown->is_unread || monitor->last_sampled <= shown->until.frame;
     finding->advice = shown->advice && *shown->advice ? shown->advice : verdict_rows[kind].advice;
-    sort_frames(monitor->pool, finding);
     va_start(arguments, format);
-    const char *text = wmem_strdup_vprintf(monitor->pool, format, arguments);
+    const char *text = finding->said = wmem_strdup_vprintf(monitor->pool, format, arguments);
     va_end(arguments);
+    while (*place && (strcmp((*place)->said, text) != 0 || g_strcmp0((*place)->which, shown->which) != 0)) {
+        place = &(*place)->next;
+    }
+    const verdict_finding *earlier = *place ? *place : &none;
+    if (*place) { /* the same again */
+        finding->since = earlier->since;
+        *place = earlier->next;
+    }
+    sort_frames(monitor->pool, finding, earlier);
     const char *const when[] = {when_text(monitor->pool, finding, true, true),
                                 when_text(monitor->pool, finding, false, true),
                                 when_text(monitor->pool, finding, false, false)};
     do {
         finding->text = format_sentence(monitor, text, finding, when[(cut >= MOST_OF_F) + (cut > MOST_OF_F)], cut);
     } while (g_utf8_strlen(finding->text, -1) > VERDICT_LINE && ++cut < MOST_OF_F + VERDICT_LINE);
-    while (*place && verdict_finding_compare(*place, finding) <= 0) {
+    for (place = &monitor->findings; *place && verdict_finding_compare(*place, finding) <= 0;) {
         place = &(*place)->next;
     }
     finding->next = *place;

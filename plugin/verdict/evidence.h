@@ -14,13 +14,11 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
 /* X(KIND, name in JSON, title for readers without Wireshark, advice) */
 #define VERDICT_KINDS(X) \
     X(UNREACHABLE, "unreachable", "Server not reachable", \
-      "let the port through the firewalls in between (445: file and printer sharing; 135, 49152 and up: RPC, dynamic " \
-      "ports)") \
+      "let the port through the firewalls in between (445: SMB; 135, 49152 and up: RPC, dynamic ports)") \
     X(REFUSED_CONNECTION, "refused_connection", "Connection refused", "start the service, or open the port") \
     X(LOGON_FAILED, "logon_failed", "Logon refused", \
       "check account, password, clocks, the name of the server, and what both require of SMB (version, signing)") \
-    X(SHARE_DENIED, "share_denied", "Share IPC$ denied", \
-      "give the account the right to log on from the network; or the server accepts encrypted SMB alone") \
+    X(SHARE_DENIED, "share_denied", "Share IPC$ denied", "let the account log on from the network; or encrypt SMB") \
     X(PIPE_MISSING, "pipe_missing", "Service for counters not available", "start Remote Registry on the server") \
     X(PIPE_STARTING, "pipe_starting", "Service for counters still starting", "let the client try again in a second") \
     X(PIPE_DENIED, "pipe_denied", "Access to the counters denied", "add the account to Performance Monitor Users") \
@@ -29,8 +27,7 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
     X(SESSION_EXPIRED, "session_expired", "Session expired", "let the client log on again: restart its collector") \
     X(PIPE_BROKEN, "pipe_broken", "Service for counters ended while in use", "look at Remote Registry at these times") \
     X(CALL_FAILED, "call_failed", "Calls failed", "the account may lack rights, or what it asks for is not there") \
-    X(NO_DATA, "no_data", "Responses without data", \
-      "the call fails, or the client has to offer as large a buffer as the response says, and a little more") \
+    X(NO_DATA, "no_data", "Responses without data", "the call fails, or needs a larger buffer than it was offered") \
     X(OTHER_CLOCK, "other_clock", "Restarted, or another machine", "ask one machine by its own name") \
     X(BROKEN, "broken", "Connection closed while in use", "the client has to connect again") \
     X(UNANSWERED, "unanswered", "No response", "the service hangs, or the network loses packets") \
@@ -79,6 +76,7 @@ typedef struct verdict_finding {
     verdict_moment since, until; /* of the lowest and the highest frame; meaningless without frames */
     bool is_unread;              /* the capture lacks what would tell: health is not known, instead of bad */
     bool lasts;                  /* nothing shows that it ended before the capture did; evidence may know it */
+    const char *said;            /* the same before names and times were filled in */
     const char *text;            /* who, what, to whom, when: one line of at most VERDICT_LINE characters */
     const char *more;            /* number of what is affected, or name of the error; NULL: none */
     const char *advice; /* what to do, or what the first status means; of evidence NULL or "": the kind's row has it */

@@ -91,8 +91,7 @@ static const outcome_row outcomes[] = {
     {STATUS_USER_SESSION_DELETED, "STATUS_USER_SESSION_DELETED", VERDICT_SESSION_EXPIRED, PARTY_SERVER,
      "session deleted"},
     {OUTCOME_KERBEROS + 6, "KDC_ERR_C_PRINCIPAL_UNKNOWN", OF_STEP, PARTY_CLIENT, "no such account"},
-    {OUTCOME_KERBEROS + 7, "KDC_ERR_S_PRINCIPAL_UNKNOWN", OF_STEP, PARTY_SERVER,
-     "no SPN of the name that the client uses"},
+    {OUTCOME_KERBEROS + 7, "KDC_ERR_S_PRINCIPAL_UNKNOWN", OF_STEP, PARTY_SERVER, "no SPN of the name in use"},
     {OUTCOME_KERBEROS + 14, "KDC_ERR_ETYPE_NOSUPP", OF_STEP, PARTY_SERVER, "no encryption type in common"},
     {OUTCOME_KERBEROS + 18, "KDC_ERR_CLIENT_REVOKED", OF_STEP, PARTY_CLIENT, "account is locked or disabled"},
     {OUTCOME_KERBEROS + 23, "KDC_ERR_KEY_EXPIRED", OF_STEP, PARTY_CLIENT, "password expired"},
@@ -660,7 +659,7 @@ static void see_setup(verdict_connection *connection, packet_info *pinfo, const 
         }
         return;
     }
-    if (!tapped->is_hkpd || tapped->has_failed) {
+    if (!tapped->is_hkpd) {
         mark_ours(peers);
     }
     if (!tapped->is_response) {
@@ -777,7 +776,7 @@ static const setup_failure *find_failure(const verdict_peers *peers)
     bool is_long = waits->outcome == OUTCOME_SILENT
                        ? waits->shown.count > 1
                        : waits->outcome == OUTCOME_UNANSWERED && waits->connection->by[BY_SERVER].packets > 0 &&
-                             !steps.was_set && steps.last - waits->shown.since.time >= STEPS_LONG_WAIT;
+                             steps.last - waits->shown.since.time >= STEPS_LONG_WAIT;
 
     return is_further && is_long ? waits : failure;
 }

@@ -197,9 +197,11 @@ def other_logon(m):
     m.smb.session, m.smb.says = known, {}
 
 
-def outage(rung, times=5, wait=30, samples=8):
-    """For each sample a connection, and so many times, between so many samples, none of use; then a pause, which it does not explain."""
-    return polls(samples, *[lambda m: (rung(m.network, SRV01), m.network.wait(wait))] * times, samples, pause(10 * wait), samples, mode='connects', smb=True, each=30)
+def outage(rung, times=(3, 2), wait=30, samples=8):
+    """For each sample a connection, and so many times, between so many samples, none of use: one finding; then a pause, which it does not explain."""
+    away = [lambda m: (rung(m.network, SRV01), m.network.wait(wait))]
+    parts = [part for n in times for part in (samples, *away * n)]
+    return polls(*parts, samples, pause(10 * wait), samples, mode='connects', smb=True, each=30)
 
 
 Kerberos = type('Kerberos', (Session,), dict(log_on=lambda smb, *_: setattr(smb, 'session', smb.id)))     # no packet has the account's name
@@ -425,6 +427,7 @@ LADDER = {
        if name in ('logon-guest', 'logon-kerberos-37', 'logon-unanswered', 'bind-nak-over-smb', 'bind-unanswered-smb')},
     **{name + '-for-a-while': Faulty(outage(rung, samples=4 if 'logon' in name else 8), kind, party, 5 * count) for name, (rung, kind, party, count) in RUNGS.items()
        if name in ('syn-unanswered', 'syn-refused', 'logon-no-logon-server', 'logon-locked', 'pipe-missing', 'not-in-mapper')},
+    'blocked-at-another-port': Faulty(lambda w: (polls(8)(w), no_connection(None, 49700, True)(w, SRV01)), 'unreachable', 'network', 3),
     'blocked-behind-mapper': Faulty(lambda w: [no_connection(None, 49671, True)(w, SRV01) for _ in range(3)], 'unreachable', 'network', 9),
     'one-of-two-accounts': Faulty(polls(4, lambda m: smb_says(SETUP, 0xC000006D, user='svc-prtg')(m.network, SRV01), 4, mode='smb'), 'logon_failed', 'client', 1,
                                   says=' as LAB\\svc-prtg ('),
@@ -793,6 +796,7 @@ CAPTURE = {
     **{'cut-all-' + x: Faulty(and_then(polls(8, mode=x), snapped(96)), 'cut', 'capture', healthy=(None,)) for x in ('tcp', 'smb')},
     'mapper-faults-without-winreg': Faulty(beside(mapper_faults), 'bind_refused', 'server', 1, at=SRV02, options=('--disable-protocol', 'winreg')),
     'requests-alone': Faulty(and_then(beside(RUNGS['syn-refused'][0]), one_direction(10)), 'one_way', 'capture', healthy=UNKNOWN),
+    'requests-alone-that-wait': Faulty(and_then(beside(STUCK['logon-unanswered'][0]), one_direction(10)), 'one_way', 'capture', healthy=UNKNOWN),
     'answers-alone': Faulty(and_then(polls(8), one_direction(20)), 'one_way', 'capture', healthy=UNKNOWN),
     'requests-alone-of-two': Faulty(and_then(lambda w: together(w, 20, (start(w), 1, 0), (start(w, server=SRV02), 1, .5)), one_direction(10, 20)), 'one_way', 'capture', healthy=UNKNOWN),
     'requests-alone-low-port': Faulty(and_then(low_port(polls(8)), lambda w: (w.capture.frames.pop(0), one_direction(10)(w))), 'one_way', 'capture',

@@ -168,7 +168,7 @@ PLANS = {
     'counters-added-later': Healthy(lambda w: cut_while_added(w, cuts=False)),
     'both-ports': Healthy(polls(both_ports, 8, mode='smb')),
     'second-port-silent': Healthy(polls(second_port_silent, 8, mode='smb')),
-    'refused-once-between': Healthy(outage(RUNGS['logon-wrong-password'][0], 1, .1)),
+    'refused-once-between': Healthy(outage(RUNGS['logon-wrong-password'][0], [1], .1)),
     'refused-behind-a-pause': Healthy(polls(8, pause(600), lambda m: RUNGS['logon-wrong-password'][0](m.network, SRV01), 8, mode='connects', smb=True)),
     'read-cancelled-sealed': Healthy(polls(8, lambda m: (m.close(False), m.smb.ask(8, m.pipe.read_request()), m.smb.fails(0xC0000120, 8)), mode='sealed-smb'), healthy=None),
     'files-refused': Healthy(polls(4, files_too, 8, mode='smb')),
