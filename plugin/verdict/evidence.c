@@ -133,7 +133,8 @@ void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_pa
     va_start(arguments, format);
     const char *text = finding->said = wmem_strdup_vprintf(monitor->pool, format, arguments);
     va_end(arguments);
-    while (*place && (strcmp((*place)->said, text) != 0 || g_strcmp0((*place)->which, shown->which) != 0)) {
+    while (*place && (strcmp((*place)->said, text) != 0 || g_strcmp0((*place)->which, shown->which) != 0 ||
+                      (*place)->lasts != finding->lasts)) {
         place = &(*place)->next;
     }
     const verdict_finding *earlier = *place ? *place : &none;

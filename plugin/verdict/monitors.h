@@ -195,10 +195,11 @@ verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, verdic
 
 /* --- evidence.c --------------------------------------------------------------------------------------------------- */
 
-/* Adds a finding, a copy of `shown`, if that has frames; one of the same sentence and `which` becomes a part of it. It lasts if no sample came behind them, or `shown` lasts or is_unread. `format`: of printf(), for the
- * sentence. $S, $C: server, client. $F: `which`. $N: " (3 times)" for several frames. $T: "since T, frame N" if it lasts, else "T to U, frames N to
- * M"; one frame: "T, frame N". A sentence that is too long loses $N and [brackets], then the end of $F, dates, M, and ends of all names. Needs: no
- * argument is a text of a packet, which may have '$' or '['. Changes: the monitor's findings, kept sorted. */
+/* Adds a finding, a copy of `shown`, if that has frames; one of the same sentence and `which`, that ended or lasts as it does, becomes a part of it. It lasts
+ * if no sample came behind them, or `shown` lasts or is_unread. `format`: of printf(), for the sentence. $S, $C: server, client. $F: `which`. $N: " (3
+ * times)" for several frames. $T: "since T, frame N" if it lasts, else "T to U, frames N to M"; one frame: "T, frame N". A sentence that is too long
+ * loses $N and [brackets], then the end of $F, dates, M, and ends of all names. Needs: no argument is a text of a packet, which may have '$' or '['.
+ * Changes: the monitor's findings, kept sorted. */
 void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_party party,
                          const verdict_evidence *shown, const char *format, ...) G_GNUC_PRINTF(5, 6);
 

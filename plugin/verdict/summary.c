@@ -156,8 +156,8 @@ const char *format_seconds(const verdict_monitor *monitor, const char *before, d
 }
 
 /* Returns "10 samples every 1.004 s, none late", or "10 samples every 1.004 s, 2 late, 1 slow, longest gap 2.000 s, frame 30"; without samples the reason.
- * "every" stands for an even interval, the longest gap unless none is late. Its frame is of the response behind it, else of the request. Needs: a judged
- * monitor with a query. */
+ * "every" stands for an even interval, the longest gap unless none is late. Its frame is of the response behind it, else of the request. Behind it ", none in
+ * the last 60.000 s" of the capture, if that is long. Needs: a judged monitor with a query. */
 static const char *format_sampling(const verdict_monitor *monitor)
 {
     const timing_verdict *timing = &monitor->timing;
@@ -183,8 +183,11 @@ static const char *format_sampling(const verdict_monitor *monitor)
         gap = wmem_strdup_printf(pool, "%s, frame %u", format_seconds(monitor, ", longest gap ", longest->seconds),
                                  monitor_call_shown_at(monitor->requests[longest->request].call).frame);
     }
+    double quiet = longest ? steps.last - monitor->requests[monitor->num_requests - 1].when : 0;
+    bool has_stopped = quiet >= MAX(STEPS_LONG_WAIT, TIMING_LATE_ACROSS * timing->usual);
     return wmem_strconcat(pool, text_counted(pool, monitor->num_samples, "sample"), every,
-                          none_late ? ", none late" : "", late, slow, gap, NULL);
+                          none_late ? ", none late" : "", late, slow, gap,
+                          has_stopped ? format_seconds(monitor, ", none in the last ", quiet) : "", NULL);
 }
 
 const char *format_monitor_line(const verdict_monitor *monitor)

@@ -13,7 +13,7 @@ import kinds
 from faulty import CROWDED, FAR, FAULTY, RUNGS, Faulty, first_of_two
 from test_books import balance, look
 from healthy import QUIET, HEALTHY, Healthy, clock_set, crowd, groups
-from network import Network, bad, pause, polls
+from network import Network, bad, leaves, pause, polls
 
 TOP = pathlib.Path(__file__).parents[2]
 MOST = 120      # characters of the first line
@@ -156,11 +156,12 @@ def test_who_is_late_is_counted(said, name, late):
 
 def test_an_interval_is_said_where_there_is_one(said):
     """Of pairs no time between two samples is the usual one; where a gap is long, or no interval is known, the line has the longest one."""
-    scenarios = {'even': polls(20), 'few': polls(8), 'some-missing': polls(8, pause(5), 8, pause(3), 8), 'in-pairs': groups(), 'late': polls(8, pause(5), 8), 'in-turn': polls(lambda m: first_of_two(m, .3), mode='sealed')}
+    scenarios = {'even': polls(20), 'few': polls(8), 'some-missing': polls(8, pause(5), 8, pause(3), 8), 'in-pairs': groups(), 'late': polls(8, pause(5), 8), 'stops': polls(20, pause(60), leaves()), 'in-turn': polls(lambda m: first_of_two(m, .3), mode='sealed')}
     found = {name: said('every-' + name, Faulty(play, '', '')) for name, play in scenarios.items()}
     lines = {name: x.lines[-2 if name == 'in-turn' else -1] for name, x in found.items()}     # the key is behind
-    assert [name for name, line in lines.items() if ' every 1.00' in line] == ['even', 'some-missing', 'late'], lines
-    assert [name for name, line in lines.items() if 'none late' in line] == ['even'], lines
+    assert [name for name, line in lines.items() if ' every 1.00' in line] == ['even', 'some-missing', 'late', 'stops'], lines
+    assert [name for name, line in lines.items() if 'none late' in line] == ['even', 'stops'], lines
+    assert [name for name, line in lines.items() if ', none in the last 61.0' in line] == ['stops'], lines
     assert [name for name, line in lines.items() if re.search(r'longest gap [0-9.]+ m?s, frame \d+', line)] == ['few', 'some-missing', 'in-pairs', 'late', 'in-turn'], lines
     assert ' s, frame %d, ' % found['late'].findings[0]['since']['frame'] in lines['late'], lines
 
