@@ -712,7 +712,7 @@ static void hkpd_tap_pdu(hkpd_pdu *p)
     question_kind kind = p->question.kind;
     bool opens = p->pdu.opnum == WINREG_OPEN_HKPD;
 
-    if (opens || handle) {
+    if (handle) {
         p->pdu.call->operation = tapped->operation;
     }
     if (handle == NULL && !tapped->has_failed && !(p->pdu.is_request && opens)) {
