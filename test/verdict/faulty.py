@@ -81,7 +81,8 @@ def never_acknowledged(m, side=0):
     """A response that is too large for the way: its copies, too, and that side gives up."""
     m.tcp.deaf = True
     named(lambda m: m.sample(wait=0))(m)
-    resends(1)(m)
+    resends(1, (.3, .6, 1.2))(m)
+    m.network.wait(2.4)
     m.tcp.segment(side, b'', 4)
     m.forget()
 

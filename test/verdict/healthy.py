@@ -143,6 +143,7 @@ PLANS = {
     'minutes-as-the-capture-goes-on': Healthy(polls(6, idles(60), gone, each=60)),
     'ended-when-all-was-closed': Healthy(polls(8, lambda m: m.close(ends=False), idles(300), leaves(RST, 1))),
     'asks-as-the-capture-ends': Healthy(polls(8, lambda m: m.ask_alone(), gone)),
+    'another-service-blocked': Healthy(lambda w: (ask_mapper(w.capture, SRV01[1], 49671, client_port=w.port()), polls(8)(w), no_connection(None, 49700)(w, SRV01))),
     'end-of-another-alone': Healthy(and_then(polls(8), lambda w: (Link(w.capture, 49671, w.port(), server=SRV01[1]).segment(0, b'', FIN), w.capture.frames.__delitem__(slice(-4, -1))))),
     'ended-with-its-pipe': Healthy(polls(8, lambda m: (m.pipe.close(), m.forget()), 8, mode='smb')),
     'binds-as-the-capture-ends': Healthy(and_then(polls(8, mode='smb'), lambda w: attempt(bind, Rpc(Pipe(Session(
