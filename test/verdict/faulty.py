@@ -609,6 +609,7 @@ DURING = {
     # What was not opened is not left open
     **{'open-faults-beside-a-query-' + x: fails(2, named(lambda m: attempt(m.client.open)), 8, lambda m: m.close(False), leaves(RST, 1), mode=x,
                                                 faults={OPEN: (1723, [1])}) for x in ('tcp', 'sealed')},
+    **{'fails-sealed-for-%d-s' % (n * each): Faulty(polls(8, bad(n, each), 8, each=each, mode='sealed', denies={DATA: (1450, range(8, 8 + n))}), 'failed_by_size', EITHER, n) for n, each in ((6, 1), (4, 10))},
     'adding-faults': fails(2, named(lambda m: attempt(m.client.validate, m.handle, m.asked)), 8, faults={VALIDATE: (1723, [1])}),
     'access-faults-sealed': fails(8, bad(8), mode='sealed', faults={DATA: (5, FROM_9)}, count=8, party=EITHER),
     'two-errors': fails(8, bad(2), 8, denies={DATA: (1450, THE_9TH)}, faults={DATA: (1723, [9])}, count=2, says='with errors, first ERROR_NO_SYSTEM'),
@@ -631,7 +632,7 @@ DURING = {
                                  says='; 192.0.2.11 gets it: may this account read it?'),
     'object-gone': missing(8, bad(8, only=[238]), count=8, says='230', **BOTH),
     'last-block-damaged': damaged(block_size(1, 4000), 8),
-    **{'more-than-are-listed-' + x: damaged(change, 201) for x, change in (('bytes-left', lambda stub: stub + bytes([1] * 24)), ('counts', lambda stub: bytes(4) + stub[4:]))},
+    **{'as-many-as-are-listed-%d' % n: damaged(change, n) for n, change in ((200, lambda stub: stub + bytes([1] * 24)), (201, lambda stub: bytes(4) + stub[4:]))},
     **{'nonsense-' + str(n): damaged(lambda stub, n=n: bytes([n] * len(stub)), 8, mode='hkpd') for n in (1, 255)},
     'answers-of-nothing': odd('failed_by_size', 'server', 8, bad(8, change=lambda stub: bytes(len(stub))), count=8, mode='hkpd'),
     'first-block-damaged': damaged(block_size(0, 5), 8, 0),

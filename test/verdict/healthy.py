@@ -12,7 +12,7 @@ from gen.wires import ACCEPTED, CREATE, FIN, NEGOTIATED, NO_INTERFACE, NO_SYNTAX
 from faulty import (FAR, RUNGS, and_then, asks_for_names, beside, bind_says, both_ports, client_leaves, crowd, cut_while_added, first_of_two, idles, in_steps,
     kdc_says, logs_on_again, mirrored, no_connection, not_in_mapper, one_from_the_middle, opens, other_pipe, outage, resends, slow_to_add, smb_says)
 from gen.scripted import ALL
-from gen.stubs import CLOSE, INFO, OPEN
+from gen.stubs import CLOSE, DATA, INFO, OPEN
 from network import CLIENT, MODES, OTHER, SRV01, SRV02, attempt, count, gone, good, leaves, pause, start, swapped, polls, together
 
 
@@ -143,6 +143,7 @@ PLANS = {
     'minutes-as-the-capture-goes-on': Healthy(polls(6, idles(60), gone, each=60)),
     'ended-when-all-was-closed': Healthy(polls(8, lambda m: m.close(ends=False), idles(300), leaves(RST, 1))),
     'asks-as-the-capture-ends': Healthy(polls(8, lambda m: m.ask_alone(), gone)),
+    **{'fails-sealed-for-%d-s' % (n * each): Healthy(polls(8 + n + 8, each=each, mode='sealed', denies={DATA: (1450, range(8, 8 + n))}), healthy=None) for n, each in ((5, 1), (3, 10))},
     'another-service-blocked': Healthy(lambda w: (ask_mapper(w.capture, SRV01[1], 49671, client_port=w.port()), polls(8)(w), no_connection(None, 49700)(w, SRV01))),
     'end-of-another-alone': Healthy(and_then(polls(8), lambda w: (Link(w.capture, 49671, w.port(), server=SRV01[1]).segment(0, b'', FIN), w.capture.frames.__delitem__(slice(-4, -1))))),
     'ended-with-its-pipe': Healthy(polls(8, lambda m: (m.pipe.close(), m.forget()), 8, mode='smb')),
