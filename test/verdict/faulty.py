@@ -198,7 +198,7 @@ def other_logon(m):
     m.smb.session, m.smb.says = known, {}
 
 
-def outage(rung, times=(3, 2), wait=30, samples=8):
+def outage(rung, times=(4, 1), wait=30, samples=8):
     """For each sample a connection, and so many times, between so many samples, none of use: one finding; then a pause, which it does not explain."""
     away = [lambda m: (rung(m.network, SRV01), m.network.wait(wait))]
     parts = [part for n in times for part in (samples, *away * n)]
@@ -634,9 +634,9 @@ DURING = {
     'last-block-damaged': damaged(block_size(1, 4000), 8),
     **{'as-many-as-are-listed-%d' % n: damaged(change, n) for n, change in ((200, lambda stub: stub + bytes([1] * 24)), (201, lambda stub: bytes(4) + stub[4:]))},
     **{'nonsense-' + str(n): damaged(lambda stub, n=n: bytes([n] * len(stub)), 8, mode='hkpd') for n in (1, 255)},
-    'answers-of-nothing': odd('failed_by_size', 'server', 8, bad(8, change=lambda stub: bytes(len(stub))), count=8, mode='hkpd'),
+    'answers-of-nothing': odd('failed_by_size', 'server', 8, bad(3, change=lambda stub: bytes(len(stub))), count=3, mode='hkpd'),
     'first-block-damaged': damaged(block_size(0, 5), 8, 0),
-    'probes-from-the-start': odd('probe_loop', 'client', lambda m: setattr(m, 'room', 8), bad(9), count=9),
+    'probes-from-the-start': odd('probe_loop', 'client', lambda m: setattr(m, 'room', 8), bad(3), count=3),
     **{'probes-since-the-middle-' + x: odd('probe_loop', EITHER, 8, lambda m: setattr(m, 'room', 8), bad(9), count=9, mode=x) for x in ('tcp', 'smb', 'sealed')},
     **{'server-restarted-' + x: odd('other_clock', 'server', 8, leaves(), pause(30), machine(20), bad(), 8, count=1, mode=x) for x in ('tcp', 'hkpd')},
     'server-rebooted': odd('other_clock', 'server', 8, leaves(RST, 1), pause(30), machine(20), bad(), 8, count=1, also=('broken',)),
@@ -678,7 +678,7 @@ DURING = {
     'slow-of-a-server-without-a-name': Faulty(polls(8, bad(takes=4.2), 8, server=('', SRV01[1])), 'slow', 'server', 1, at=(SRV01[1],)),
     'slow-to-add': odd('slow', 'server', 8, named(slow_to_add), 8, count=1, also=('asked_late',)),
     'pipe-broken-and-back': odd('pipe_broken', 'server', 3, pause(588.1), bad(3, any=True, instead=0xC000014B), leaves(), 2, count=3, mode='smb'),
-    'handles-open': odd('handles_open', 'client', opens(30), leaves(), count=30, healthy=(True,)),
+    'handles-open': odd('handles_open', 'client', opens(10), leaves(), count=10, healthy=(True,)),
 }
 
 

@@ -144,6 +144,7 @@ PLANS = {
     'ended-when-all-was-closed': Healthy(polls(8, lambda m: m.close(ends=False), idles(300), leaves(RST, 1))),
     'asks-as-the-capture-ends': Healthy(polls(8, lambda m: m.ask_alone(), gone)),
     **{'fails-sealed-for-%d-s' % (n * each): Healthy(polls(8 + n + 8, each=each, mode='sealed', denies={DATA: (1450, range(8, 8 + n))}), healthy=None) for n, each in ((5, 1), (3, 10))},
+    'answers-of-nothing-twice': Healthy(polls(8, good(2, change=lambda stub: bytes(len(stub))), mode='hkpd')),
     'another-service-blocked': Healthy(lambda w: (ask_mapper(w.capture, SRV01[1], 49671, client_port=w.port()), polls(8)(w), no_connection(None, 49700)(w, SRV01))),
     'end-of-another-alone': Healthy(and_then(polls(8), lambda w: (Link(w.capture, 49671, w.port(), server=SRV01[1]).segment(0, b'', FIN), w.capture.frames.__delitem__(slice(-4, -1))))),
     'ended-with-its-pipe': Healthy(polls(8, lambda m: (m.pipe.close(), m.forget()), 8, mode='smb')),

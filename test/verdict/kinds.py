@@ -37,7 +37,7 @@ KINDS = {
     'probe_loop': (['probe_loop', 'no_data'], r'room|size|probe'),
     'assumed': (['assumed'], r'assumed'),
     # what else there is
-    'handles_open': (['handles_open'], r'30 '),
+    'handles_open': (['handles_open'], r'10 '),
     # the capture
     'lost': (['lost'], r'captur'),
     'lost_on_its_way': (['lost'], r'sent again'),
