@@ -208,6 +208,15 @@ def test_two_bases_of_an_id(export, passes):
     assert {r['result'] for r in rows} == {''}
 
 
+def test_a_base_of_one_of_two_namesakes(export, passes):
+    """In a block of its own, which has one instance of the name: whose it is nobody knows."""
+    s = multiple('Set', counter(1, 'PERF_AVERAGE_BULK', 'Average', lambda at, k: 0, base=2), counter(2, 'PERF_AVERAGE_BASE', 'Base', lambda at, k: 0), instances='ab')
+    server = Server([s])
+    server._block = lambda i, at: (buffers.multi_instances_block([(k, 'a', [(100 * at.number // i.counter_id, 8)]) for k in range(3 - i.counter_id)]), [])
+    rows = long_rows(export(capture_talk(server, lambda c: (learn(c, s), run(c, [ask(s, 1, '*'), ask(s, 2, '*')], 3))), 'long', *passes))
+    assert len(rows) == 9 and {r['result'] for r in rows} == {''}, rows
+
+
 def test_an_identifier_told_twice(export, passes):
     """By QueryCounterInfo, which never tells the second: the answer contradicts itself, and which of both blocks is the first's is not known."""
     def told(self, call):

@@ -478,8 +478,8 @@ def first_of_two(m, between=0):
     m.client.close(first)
 
 
-def slow_to_add(m):
-    m.line.fate.update(takes=7, opnum=VALIDATE)
+def slow_to_add(m, takes=7):
+    m.line.fate.update(takes=takes, opnum=VALIDATE)
     m.client.validate(m.handle, m.asked)
 
 
@@ -676,6 +676,7 @@ DURING = {
     **{'server-hangs-client-comes-back-' + x: odd('unanswered', 'server', 8, hangs, leaves(RST), 8, count=1, mode=x) for x in ('tcp', 'sealed')},
     'titles-denied': odd('call_failed', 'server', 8, asks_for_names(1, 5), 8, count=1, mode='hkpd', titles=False),
     'slow-of-a-server-without-a-name': Faulty(polls(8, bad(takes=4.2), 8, server=('', SRV01[1])), 'slow', 'server', 1, at=(SRV01[1],)),
+    'late-behind-a-slow-call': Faulty(polls(8, lambda m: slow_to_add(m, .7), bad(), 8), 'resent', 'server', 1),
     'slow-to-add': odd('slow', 'server', 8, named(slow_to_add), 8, count=1, also=('asked_late',)),
     'pipe-broken-and-back': odd('pipe_broken', 'server', 3, pause(588.1), bad(3, any=True, instead=0xC000014B), leaves(), 2, count=3, mode='smb'),
     'handles-open': odd('handles_open', 'client', opens(10), leaves(), count=10, healthy=(True,)),

@@ -204,6 +204,7 @@ def test_sealed_samples_of_a_key(tshark, said):
     sealed, read = found.json['monitors'][0], plain.json['monitors'][0]
     assert sealed['samples'] == read['samples'] == 8 and 0 <= sealed['bytes_per_sample'] - read['bytes_per_sample'] < 4
     assert sealed['interval'] == read['interval'] == 1 and sealed['sealed'] and not read['sealed']
+    assert said('three-sealed-hkpd', Healthy(polls(3, mode='sealed-hkpd'))).json['monitors'][0]['samples'] == 3
 
 
 def test_each_status_has_its_own_sentence(said):
