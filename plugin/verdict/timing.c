@@ -78,7 +78,7 @@ typedef struct {
     double usual;        /* of the newest one, seconds */
 } late_group;
 
-/* Adds a finding for each cause of some: number of samples, median seconds, and usual ones unless half or more are such. */
+/* Adds a finding for each cause of some: number of samples, median seconds, and usual ones unless most are such. */
 static void add_groups(verdict_monitor *monitor, verdict_kind kind, const late_group *groups)
 {
     for (unsigned cause = PARTY_CLIENT; cause < NUM_CAUSES; cause++) {
@@ -86,7 +86,7 @@ static void add_groups(verdict_monitor *monitor, verdict_kind kind, const late_g
         const char *words = kind == VERDICT_SLOW ? cause_rows[cause].slow : cause_rows[cause].late;
         if (group->seconds.count > 0) {
             const char *seconds = format_seconds(monitor, ", ", perf_spread_median(&group->seconds));
-            bool is_usual = 2 * group->seconds.count >= monitor->num_requests; /* what they are is usual then */
+            bool is_usual = 2 * group->seconds.count > monitor->num_requests; /* what they are is usual then */
             const char *usually = is_usual ? "" : format_seconds(monitor, ", usually ", group->usual);
             monitor_add_finding(monitor, kind, cause_rows[cause].party, &group->shown,
                                 "%s (%u of %u samples[%s%s]): $T", words, (unsigned)group->seconds.count,

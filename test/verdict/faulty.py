@@ -153,7 +153,7 @@ LATE = {
     'server-late-once-in-an-hour': Faulty(polls(good(6, 300), bad(takes=40), good(6, 300), mode='smb'), 'slow', 'server', 1),
     'server-fast-since-the-middle': Faulty(polls(bad(8, takes=.6), 8), 'slow', 'server', 8),
     'client-comes-back-late': Faulty(polls(8, gone, pause(5), bad(), 8), 'asked_late', 'client', 1),
-    'server-slow-each-2-s': slow(10, bad(10, 2, takes=1.9), each=2),
+    'server-slow-each-2-s': slow(10, bad(10, 2, takes=1.9), each=2, says='(10 of 20 samples, 1.902 s, usually 1.0 ms)'),
     'server-slow-at-the-end': Faulty(polls(10, bad(4, 3, takes=2.995)), 'slow', 'server', 4, says='usually 1.0 ms'),
     'server-slow-each-time': slow(bad(9, 30, takes=20), count=9, says='(9 of 9 samples, 20.002 s): '),
     **{'request-resent-' + x: Faulty(polls(8, bad(between=resends(0)), 8, mode=x), 'resent', 'network', 1) for x in ('tcp', 'sealed')},
