@@ -325,6 +325,12 @@ def test_values_as_they_were_sent(export, kind, told, values, passes):
     assert [(r['raw'], r['result'], r['reason']) for r in rows] == [(str(v), '' if kind == 'TEXT' else str(v), '') for v in values]
 
 
+def test_bytes_of_an_unknown_type_are_whole(export):
+    s = single('Sent', counter(1, 'PERF_COUNTER_TEXT', 'Name', ['x' * 1000]))
+    row, = long_rows(export(capture_talk(Server([s]), lambda c: run(c, [ask(s, 1)], 1)), 'long'))
+    assert row['raw'].startswith(('x' * 1000).encode('utf-16-le').hex()), row
+
+
 def test_an_answer_of_no_known_query(tshark, tmp_path):
     """Its request ends too soon, and its handle was never seen to be opened: the row says of no query."""
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [7]))
