@@ -87,9 +87,11 @@ def test_titles(tshark, tmp_path, case, two_pass):
     """A counter of another type is another one by now: its title and its object's, too."""
     lists, how, once, twice = TITLES[case]
     titles_of(scenario := Scenario(), *lists, **how)
-    rows = long_rows(tshark.run('-q', '-r', scenario.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *['-2'] * two_pass)[0])
+    path, passes = scenario.write(tmp_path / 'a.pcap'), ['-2'] * two_pass
+    rows = long_rows(tshark.run('-q', '-r', path, '-z', 'pcq,long,-', *passes)[0])
+    definitions = [line for line in tshark.run('-r', path, '-V', '-O', 'hkpd', *passes)[0].split('\n') if 'definition: One' in line]
     assert {(r['counterset'], r['counter']) for r in rows} == {('Set', 'One')}
-    assert ''.join(r['assumed'] for r in rows) == (twice if two_pass else once)
+    assert ''.join(r['assumed'] for r in rows) == ''.join(str(int('One (assumed)' in line)) for line in definitions) == (twice if two_pass else once)
 
 
 @pytest.mark.parametrize('known, counter', [(None, 'Eins'), ('Counter 007', 'Uno'), ('Counter 009', 'Uno')])
