@@ -9,9 +9,6 @@
 
 #include <math.h>
 
-#define FAILED_S 5.0   /* seconds without data after which a sealed response without data has failed, and */
-#define FAILED_TIMES 3 /* times the mean interval of samples */
-
 /* --- Monitors ----------------------------------------------------------------------------------------------------- */
 
 verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, verdict_query *first)
@@ -80,11 +77,11 @@ static bool is_list_of_names(const verdict *v, const monitor_call *call)
 }
 
 /* Settles each sealed response without data, CALL_EMPTY until then. It becomes CALL_PROBE if the next sample, or what is never answered, is requested within
- * TIMING_REPEATED. It stays CALL_EMPTY if the time without data lasts FAILED_S and FAILED_TIMES usual intervals: from its first empty response to such a
+ * TIMING_REPEATED. It stays CALL_EMPTY if the time without data lasts QUIET_S and QUIET_TIMES usual intervals: from its first empty response to such a
  * request, or to the capture's end. Else it becomes CALL_DONE. Needs: a sealed monitor, its timing. Changes: `outcome` of its calls. */
 static void settle_sealed(const verdict_monitor *monitor)
 {
-    const double most = MAX(FAILED_TIMES * monitor->timing.usual, FAILED_S);
+    const double most = MAX(QUIET_TIMES * monitor->timing.usual, QUIET_S);
     const monitor_call *next = monitor->calls; /* sample, list of names, or unanswered call behind a call */
     double since = 0;                          /* when the time without data began */
 

@@ -56,6 +56,9 @@ static inline verdict_moment monitor_call_shown_at(const monitor_call *call)
     return call->answered.frame > 0 ? call->answered : call->asked;
 }
 
+#define QUIET_S 5.0   /* seconds without data from which on a monitor has none: sealed responses failed, and */
+#define QUIET_TIMES 3 /* times its usual interval */
+
 #define MANY_EMPTY 3 /* responses without data in a row, after the last sample */
 #define MANY_OPEN 10 /* queries left open: fewer are no finding */
 

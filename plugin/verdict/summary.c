@@ -184,7 +184,7 @@ static const char *format_sampling(const verdict_monitor *monitor)
                                  monitor_call_shown_at(monitor->requests[longest->request].call).frame);
     }
     double quiet = longest ? steps.last - monitor->requests[monitor->num_requests - 1].when : 0;
-    bool has_stopped = quiet >= MAX(STEPS_LONG_WAIT, TIMING_LATE_ACROSS * timing->usual);
+    bool has_stopped = quiet >= MAX(QUIET_TIMES * timing->usual, QUIET_S);
     return wmem_strconcat(pool, text_counted(pool, monitor->num_samples, "sample"), every,
                           none_late ? ", none late" : "", late, slow, gap,
                           has_stopped ? format_seconds(monitor, ", none in the last ", quiet) : "", NULL);
