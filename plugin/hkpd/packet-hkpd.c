@@ -418,7 +418,7 @@ static bool has_signature(tvbuff_t *tvb)
            tvb_memeql(tvb, 0, (const uint8_t *)"\0P\0E\0R\0F", PERF_SIGNATURE_SIZE) == 0;
 }
 
-/* Returns the content of a response, by the value's name and not by its type. On an open handle of performance data it need not be well-formed,
+/* Returns the content of a response, by the value's name and not by its type. On a handle of performance data it need not be well-formed,
  * on any other it has to be. With ERROR_MORE_DATA only a bare header is a block: other bytes may be anything. */
 static answer_kind find_answer_kind(const hkpd_pdu *p)
 {

@@ -216,10 +216,10 @@ static void judge_gaps(timing_verdict *v, const timing_request *requests, timing
 timing_verdict timing_judge(const timing_request *requests, uint32_t count, timing_gap *gaps)
 {
     bool *has_next = calloc(count + 1, sizeof *has_next);
-    uint32_t num_waits = 0, *ended = malloc((count + 1) * sizeof *ended),
-             *ending = malloc((count + 1) * sizeof *ending);
+    uint32_t *ended = malloc((count + 1) * sizeof *ended), *ending = malloc((count + 1) * sizeof *ending);
     double *numbers = calloc(count + 1, sizeof *numbers);
     timing_verdict v = {.num_gaps = 0};
+    uint32_t num_waits = 0;
 
     if (has_next && ended && ending && numbers) {
         v.num_gaps = find_gaps(requests, count, has_next, ended, ending, gaps);

@@ -76,7 +76,7 @@ typedef struct verdict_finding {
     verdict_moment since, until; /* of the lowest and the highest frame; meaningless without frames */
     bool is_unread;              /* the capture lacks what would tell: health is not known, instead of bad */
     bool lasts;                  /* nothing shows that it ended before the capture did; evidence may know it */
-    const char *said;            /* the same before names and times were filled in */
+    const char *said;            /* sentence without its names and times: equal for what is the same again */
     const char *text;            /* who, what, to whom, when: one line of at most VERDICT_LINE characters */
     const char *more;            /* number of what is affected, or name of the error; NULL: none */
     const char *advice; /* what to do, or what the first status means; of evidence NULL or "": the kind's row has it */
